@@ -1,0 +1,23 @@
+# What every target of ours is compiled with, as one interface target: no global flags.
+
+add_library(outlast_flags INTERFACE)
+target_compile_options(
+  outlast_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
+                          $<$<BOOL:${OUTLAST_WERROR}>:-Werror>
+                          $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+if(OUTLAST_SANITIZE)
+  target_compile_options(outlast_flags INTERFACE -fsanitize=${OUTLAST_SANITIZE} -O1 -fno-omit-frame-pointer
+                                                 -fno-sanitize-recover=all)
+  target_link_options(outlast_flags INTERFACE -fsanitize=${OUTLAST_SANITIZE})
+endif()
+
+find_program(OUTLAST_CCACHE ccache)
+if(OUTLAST_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${OUTLAST_CCACHE})
+endif()
+
+# The link test of every module doubles the number of links; mold makes them a third as long.
+find_program(OUTLAST_MOLD mold)
+if(OUTLAST_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_link_options(outlast_flags INTERFACE -fuse-ld=mold)
+endif()

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/encoding.h"
+#include "base/result.h"
+
+namespace outlast {
+
+// The SHA-256 of some bytes: their name in the store.
+struct Sha256Digest {
+  std::array<std::byte, 32> bytes{};
+  std::string hex() const { return hex_encode(bytes); }
+  friend auto operator<=>(const Sha256Digest&, const Sha256Digest&) = default;
+};
+// Exactly 64 hex digits.
+Result<Sha256Digest> parse_sha256(std::string_view hex);
+
+// SHA-256 of a stream, by OpenSSL (SHA-NI where the processor has it). One object can hash any number
+// of messages: finish() starts over, which saves the set-up on small ones. Confined to its owner.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+
+  void update(BytesView bytes);
+  Sha256Digest finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+Sha256Digest sha256(BytesView bytes);
+
+// CRC-32C (Castagnoli), by ISA-L (SSE4.2/AVX-512 where the processor has it). To go on where an
+// earlier call stopped, pass its result as `so_far`: crc32c(b, crc32c(a)) == crc32c(a + b).
+std::uint32_t crc32c(BytesView bytes, std::uint32_t so_far = 0);
+
+}  // namespace outlast

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/encoding.h"
+#include "base/result.h"
+#include "base/time.h"
+
+// Files, as a crash-safe program must see them: what was written is durable after sync() of the file,
+// a name is durable after sync_dir() of its folder, and nothing else is promised.
+namespace outlast::sys {
+
+enum class FileType { kFile, kDirectory, kSymlink, kOther };
+
+struct FileInfo {
+  FileType type = FileType::kFile;
+  std::uint64_t size = 0;
+  WallTime modified;
+  std::uint32_t mode = 0;  // permission bits only
+  std::uint64_t inode = 0;
+  std::uint64_t links = 1;
+};
+
+struct DirectoryEntry {
+  std::string name;
+  FileType type = FileType::kFile;
+  friend bool operator==(const DirectoryEntry&, const DirectoryEntry&) = default;
+};
+
+struct DiskSpace {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t available_bytes = 0;  // to us, not to root
+};
+
+enum class OpenMode {
+  kRead,             // must exist
+  kWrite,            // must exist; read and write
+  kCreate,           // created if absent, kept if present; read and write
+  kCreateExclusive,  // kAlreadyExists if present; read and write
+  kTruncate,         // created if absent, emptied if present; read and write
+};
+
+// An open file. Closed when destroyed, which promises nothing: sync() first. Calls at different
+// offsets may run in parallel.
+class File {
+ public:
+  virtual ~File() = default;
+  // Up to buffer.size() bytes from `offset`; less only at the end of the file.
+  virtual Result<std::size_t> read_at(std::span<std::byte> buffer, std::uint64_t offset) = 0;
+  // All of `bytes`, or an error; after an error any part of them may have been written.
+  virtual Result<void> write_at(BytesView bytes, std::uint64_t offset) = 0;
+  virtual Result<void> truncate(std::uint64_t size) = 0;
+  virtual Result<std::uint64_t> size() = 0;
+  // What was written is on the disk when this returns. After an error nothing is known about any
+  // earlier write: the kernel may have dropped them, and a second sync() may lie. Write the file anew.
+  virtual Result<void> sync() = 0;
+};
+
+// The file system of this machine. Paths are UTF-8 or plain bytes, absolute or relative to the working
+// folder, without NUL. Errors name the path and the call. Thread-safe.
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  virtual Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) = 0;
+  // Does not follow a symlink at the end of the path.
+  virtual Result<FileInfo> stat(const std::string& path) = 0;
+  // Sorted by name, without "." and "..".
+  virtual Result<std::vector<DirectoryEntry>> list(const std::string& path) = 0;
+  // One level; kAlreadyExists if anything has the name.
+  virtual Result<void> make_dir(const std::string& path) = 0;
+  // Atomically replaces a file at `to`.
+  virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
+  // A second name for a file; kAlreadyExists if `to` exists. Atomic, also over NFS.
+  virtual Result<void> link(const std::string& from, const std::string& to) = 0;
+  virtual Result<void> remove_file(const std::string& path) = 0;
+  // Empty folders only.
+  virtual Result<void> remove_dir(const std::string& path) = 0;
+  // Names made, removed and renamed in this folder are on the disk when this returns.
+  virtual Result<void> sync_dir(const std::string& path) = 0;
+  virtual Result<DiskSpace> space(const std::string& path) = 0;
+};
+
+}  // namespace outlast::sys

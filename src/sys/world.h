@@ -1,0 +1,25 @@
+#pragma once
+
+#include "base/random.h"
+#include "sys/clock.h"
+#include "sys/console.h"
+#include "sys/environment.h"
+#include "sys/file_system.h"
+#include "sys/process.h"
+#include "sys/threads.h"
+
+namespace outlast::sys {
+
+// Everything outside the program, as one parameter. main() makes the real one, the simulator one for
+// each machine. Code takes the World, or better only the parts it uses.
+struct World {
+  Clock& clock;
+  Threads& threads;
+  FileSystem& files;
+  ProcessLauncher& processes;
+  Environment& environment;
+  Console& console;
+  Random& random;
+};
+
+}  // namespace outlast::sys
