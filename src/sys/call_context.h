@@ -10,7 +10,7 @@ namespace outlast::sys {
 // waits. Cheap to copy.
 struct CallContext {
   MonoTime deadline = kNever;  // past it: kDeadlineExceeded
-  std::stop_token stop;        // once stopped: kCancelled
+  std::stop_token stop = {};   // once stopped: kCancelled
 
   // The same, but no later than `sooner`.
   CallContext until(MonoTime sooner) const {

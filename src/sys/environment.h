@@ -9,8 +9,8 @@
 
 namespace outlast::sys {
 
-// What the program was started with, and facts about the machine that no file tells. Fixed at start:
-// nothing of ours changes its own environment. Thread-safe.
+// What the program was started with, and facts about the machine that no file tells. Fixed at
+// start: nothing of ours changes its own environment. Thread-safe.
 class Environment {
  public:
   virtual ~Environment() = default;

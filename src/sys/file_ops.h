@@ -18,19 +18,20 @@ std::string parent_path(std::string_view path);
 // The last name of `path`.
 std::string_view base_name(std::string_view path);
 
-// The whole file. kInvalidArgument, without reading it all, if it is larger than `bytes_max`; works on
-// files that do not know their size (/proc, pipes).
+// The whole file. kInvalidArgument, without reading it all, if it is larger than `bytes_max`; works
+// on files that do not know their size (/proc, pipes).
 Result<std::string> read_file(FileSystem& fs, const std::string& path, std::uint64_t bytes_max);
 
-// Replaces `path` so that, whatever happens, it holds either all of the old or all of the new content;
-// when this returns, durably the new. Writes "<path>.tmp" beside it first. One writer at a time.
+// Replaces `path` so that, whatever happens, it holds either all of the old or all of the new
+// content; when this returns, durably the new. Writes "<path>.tmp" beside it first. One writer at a
+// time.
 Result<void> write_file_atomically(FileSystem& fs, const std::string& path, BytesView bytes);
 
 // The folder and those above it, durably. Not an error if they exist.
 Result<void> make_dirs(FileSystem& fs, const std::string& path);
 
-// The file, or the folder with everything in it; symlinks are removed, not followed. Not an error if
-// nothing is there.
+// The file, or the folder with everything in it; symlinks are removed, not followed. Not an error
+// if nothing is there.
 Result<void> remove_tree(FileSystem& fs, const std::string& path);
 
 }  // namespace outlast::sys

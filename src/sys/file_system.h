@@ -11,8 +11,8 @@
 #include "base/result.h"
 #include "base/time.h"
 
-// Files, as a crash-safe program must see them: what was written is durable after sync() of the file,
-// a name is durable after sync_dir() of its folder, and nothing else is promised.
+// Files, as a crash-safe program must see them: what was written is durable after sync() of the
+// file, a name is durable after sync_dir() of its folder, and nothing else is promised.
 namespace outlast::sys {
 
 enum class FileType { kFile, kDirectory, kSymlink, kOther };
@@ -57,12 +57,13 @@ class File {
   virtual Result<void> truncate(std::uint64_t size) = 0;
   virtual Result<std::uint64_t> size() = 0;
   // What was written is on the disk when this returns. After an error nothing is known about any
-  // earlier write: the kernel may have dropped them, and a second sync() may lie. Write the file anew.
+  // earlier write: the kernel may have dropped them, and a second sync() may lie. Write the file
+  // anew.
   virtual Result<void> sync() = 0;
 };
 
-// The file system of this machine. Paths are UTF-8 or plain bytes, absolute or relative to the working
-// folder, without NUL. Errors name the path and the call. Thread-safe.
+// The file system of this machine. Paths are UTF-8 or plain bytes, absolute or relative to the
+// working folder, without NUL. Errors name the path and the call. Thread-safe.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;

@@ -47,8 +47,8 @@ class Inbox {
     return true;
   }
 
-  // The next message, waiting for one. What was posted before close() still arrives; then kCancelled.
-  // A message that is already there wins over a passed deadline and over a stop.
+  // The next message, waiting for one. What was posted before close() still arrives; then
+  // kCancelled. A message that is already there wins over a passed deadline and over a stop.
   Result<Message> receive(const CallContext& ctx) {
     std::unique_lock lock(*monitor_);
     while (messages_.empty()) {

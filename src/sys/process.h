@@ -38,18 +38,19 @@ struct Output {
 };
 
 struct ProcessSpec {
-  std::vector<std::string> argv;  // argv[0] is searched in PATH unless it has a slash
-  std::optional<std::vector<std::pair<std::string, std::string>>> environment;  // default: ours
-  std::string working_dir;  // default: ours
-  Output out;
-  Output err;
+  std::vector<std::string> argv = {};  // argv[0] is searched in PATH unless it has a slash
+  std::optional<std::vector<std::pair<std::string, std::string>>> environment =
+      {};                        // default: ours
+  std::string working_dir = {};  // default: ours
+  Output out = {};
+  Output err = {};
 };
 
-// A child process, alone in a process group of its own. Passive: it has no thread; output reaches the
-// sinks, and the exit is noticed, only inside wait(). A child whose output has a sink stalls when the
-// pipe is full and nobody waits. If it is destroyed while the child runs, the child's group is killed:
-// what is to outlive us is never started through this.
-// wait() belongs to one thread; signal() and signal_group() may come from any.
+// A child process, alone in a process group of its own. Passive: it has no thread; output reaches
+// the sinks, and the exit is noticed, only inside wait(). A child whose output has a sink stalls
+// when the pipe is full and nobody waits. If it is destroyed while the child runs, the child's
+// group is killed: what is to outlive us is never started through this. wait() belongs to one
+// thread; signal() and signal_group() may come from any.
 class Process {
  public:
   virtual ~Process() = default;
@@ -58,8 +59,8 @@ class Process {
   virtual Result<void> signal(int signal_number) = 0;
   // To everything still in its group, also after the process itself has ended.
   virtual Result<void> signal_group(int signal_number) = 0;
-  // Until it has ended and what it wrote has been delivered. Output that a surviving grandchild writes
-  // later is not waited for. Once ended, every call returns the same status at once.
+  // Until it has ended and what it wrote has been delivered. Output that a surviving grandchild
+  // writes later is not waited for. Once ended, every call returns the same status at once.
   virtual Result<ExitStatus> wait(const CallContext& ctx) = 0;
 };
 
@@ -72,12 +73,12 @@ class ProcessLauncher {
 
 // How a process is made to end: asked first, killed when the grace has passed.
 struct StopPolicy {
-  int ask_with = 15;               // SIGTERM, to the process alone: its helpers must not die before it
+  int ask_with = 15;  // SIGTERM, to the process alone: its helpers must not die before it
   Duration grace = std::chrono::seconds(10);  // from the real deadline, never a guess
-  bool kill_group = true;          // afterwards SIGKILL to whatever is left of its group
+  bool kill_group = true;                     // afterwards SIGKILL to whatever is left of its group
 };
-// Carries out the policy and returns how the process ended. If `ctx` ends first, the process is killed
-// at once: this never returns with it alive.
+// Carries out the policy and returns how the process ended. If `ctx` ends first, the process is
+// killed at once: this never returns with it alive.
 Result<ExitStatus> stop_process(Process& process, Clock& clock, const StopPolicy& policy,
                                 const CallContext& ctx);
 

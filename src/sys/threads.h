@@ -14,22 +14,24 @@ namespace outlast::sys {
 // Why Monitor::wait() came back.
 enum class Woken { kNotified, kDeadline, kStopped };
 
-// A lock and a condition in one: what an Inbox is made of, and hardly anything else. Held only for a
-// few lines, never across another sys call. Thread-safe.
+// A lock and a condition in one: what an Inbox is made of, and hardly anything else. Held only for
+// a few lines, never across another sys call. Thread-safe.
 class Monitor {
  public:
   virtual ~Monitor() = default;
   // BasicLockable, so that std::unique_lock<Monitor> works.
   virtual void lock() = 0;
   virtual void unlock() = 0;
-  // Locked on entry and on return; unlocked while it waits. May return kNotified without cause: look
-  // at the condition again.
+  // Locked on entry and on return; unlocked while it waits. May return kNotified without cause:
+  // look at the condition again.
   virtual Woken wait(const CallContext& ctx) = 0;
+  // Call these locked.
   virtual void notify_one() = 0;
   virtual void notify_all() = 0;
 };
 
-// A running thread and its owner. Joins when destroyed, after asking it to stop. Confined to its owner.
+// A running thread and its owner. Joins when destroyed, after asking it to stop. Confined to its
+// owner.
 class Thread {
  public:
   virtual ~Thread() = default;
@@ -42,10 +44,11 @@ class Thread {
 class Threads {
  public:
   virtual ~Threads() = default;
-  // Runs `body` on a thread called `name` (15 characters show in ps and in a debugger). The token says
-  // when the owner wants it to end; pass it on in the CallContext of whatever the thread waits for.
-  // `body` must not throw.
-  virtual std::unique_ptr<Thread> spawn(std::string name, std::function<void(std::stop_token)> body) = 0;
+  // Runs `body` on a thread called `name` (15 characters show in ps and in a debugger). The token
+  // says when the owner wants it to end; pass it on in the CallContext of whatever the thread waits
+  // for. `body` must not throw.
+  virtual std::unique_ptr<Thread> spawn(std::string name,
+                                        std::function<void(std::stop_token)> body) = 0;
   virtual std::unique_ptr<Monitor> make_monitor() = 0;
 };
 

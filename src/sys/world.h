@@ -10,8 +10,8 @@
 
 namespace outlast::sys {
 
-// Everything outside the program, as one parameter. main() makes the real one, the simulator one for
-// each machine. Code takes the World, or better only the parts it uses.
+// Everything outside the program, as one parameter. main() makes the real one, the simulator one
+// for each machine. Code takes the World, or better only the parts it uses.
 struct World {
   Clock& clock;
   Threads& threads;

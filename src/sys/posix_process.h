@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+
+#include "sys/process.h"
+
+namespace outlast::sys {
+
+// posix_spawn and pidfds; no SIGCHLD, so it does not disturb anybody else's children. The child
+// starts with standard input from /dev/null, no other descriptor of ours, the default action for
+// every signal and none blocked. An ended child stays a zombie until its Process goes: until then
+// neither its pid nor its group can come to mean somebody else.
+std::unique_ptr<ProcessLauncher> make_posix_process_launcher();
+
+}  // namespace outlast::sys

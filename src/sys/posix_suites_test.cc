@@ -1,0 +1,25 @@
+// The suites that both worlds must pass, run in the real one.
+#include <gtest/gtest.h>
+
+#include "sys/testing/file_system_suite.h"
+#include "sys/testing/process_suite.h"
+#include "sys/testing/real_world_maker.h"
+#include "sys/testing/threads_suite.h"
+
+namespace outlast::sys::testing {
+
+INSTANTIATE_TEST_SUITE_P(Real, FileSystemSuite, ::testing::Values(real_world()));
+INSTANTIATE_TEST_SUITE_P(Real, ThreadsSuite, ::testing::Values(real_world()));
+INSTANTIATE_TEST_SUITE_P(
+    Real, ProcessSuite,
+    ::testing::Values(ProcessWorld{
+        .maker = real_world(),
+        .programs = {
+            .exits_with_3 = {"sh", "-c", "exit 3"},
+            .runs_for_an_hour = {"sleep", "3600"},
+            .takes_a_moment_after_term =
+                {"sh", "-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done"},
+            .ignores_term = {"sh", "-c", "trap '' TERM; echo ready; exec sleep 3600"},
+            .prints_100_kib = {"sh", "-c", "head -c 102400 /dev/zero | tr '\\0' x"}}}));
+
+}  // namespace outlast::sys::testing

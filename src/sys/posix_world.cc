@@ -1,0 +1,30 @@
+#include "sys/posix_world.h"
+
+#include "sys/posix_clock.h"
+#include "sys/posix_console.h"
+#include "sys/posix_environment.h"
+#include "sys/posix_file_system.h"
+#include "sys/posix_process.h"
+#include "sys/posix_threads.h"
+
+namespace outlast::sys {
+
+RealWorld::RealWorld()
+    : clock_(make_posix_clock()),
+      threads_(make_posix_threads()),
+      files_(make_posix_file_system()),
+      processes_(make_posix_process_launcher()),
+      environment_(make_posix_environment()),
+      console_(make_posix_console()),
+      random_(environment_->entropy()),
+      world_{.clock = *clock_,
+             .threads = *threads_,
+             .files = *files_,
+             .processes = *processes_,
+             .environment = *environment_,
+             .console = *console_,
+             .random = random_} {}
+
+RealWorld::~RealWorld() = default;
+
+}  // namespace outlast::sys

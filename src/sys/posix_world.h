@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+
+#include "base/random.h"
+#include "sys/world.h"
+
+namespace outlast::sys {
+
+// The real world, complete: made once, in main().
+class RealWorld {
+ public:
+  RealWorld();
+  ~RealWorld();
+  World& world() { return world_; }
+
+ private:
+  std::unique_ptr<Clock> clock_;
+  std::unique_ptr<Threads> threads_;
+  std::unique_ptr<FileSystem> files_;
+  std::unique_ptr<ProcessLauncher> processes_;
+  std::unique_ptr<Environment> environment_;
+  std::unique_ptr<Console> console_;
+  Random random_;
+  World world_;
+};
+
+}  // namespace outlast::sys
