@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "base/encoding.h"
+#include "base/error.h"
+#include "sim/simulation.h"
+#include "sys/file_ops.h"
+#include "sys/inbox.h"
+
+namespace outlast::sim {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+
+// Says when it goes, and tries what a destructor must not succeed with on a dead machine.
+struct Farewell {
+  sys::World& world;
+  int& goodbyes;
+  Result<void>& last_words;
+  ~Farewell() {
+    ++goodbyes;
+    last_words = world.files.make_dir("/after-the-end");
+  }
+};
+
+TEST(Machine, ACrashUnwindsEveryThreadAndNothingHappensAfterwards) {
+  Simulation simulation({.seed = 5});
+  Machine& machine = simulation.add_machine("m1");
+  int goodbyes = 0;
+  Result<void> last_words;
+  Result<void> helper_words;
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [&](sys::World& world) {
+          const auto helper = world.threads.spawn("helper", [&](const std::stop_token&) {
+            const Farewell farewell{world, goodbyes, helper_words};
+            (void)world.clock.sleep_for(hours(1), {});
+            ADD_FAILURE() << "the helper lived on";
+          });
+          const Farewell farewell{world, goodbyes, last_words};
+          (void)world.clock.sleep_for(hours(1), {});
+          ADD_FAILURE() << "the main thread lived on";
+        },
+        {});
+    (void)simulation.clock().sleep_for(milliseconds(10), {});
+    machine.crash();
+    EXPECT_TRUE(machine.wait_until_off({}));
+    machine.boot(
+        [](sys::World& world) {
+          EXPECT_EQ(world.files.stat("/after-the-end").error().code(), ErrorCode::kNotFound);
+        },
+        {});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+  EXPECT_EQ(goodbyes, 2);
+  ASSERT_FALSE(last_words);
+  EXPECT_EQ(last_words.error().to_string(), "this machine is gone");
+  EXPECT_FALSE(helper_words);
+}
+
+TEST(Machine, ItsProcessesDieWithIt) {
+  Simulation simulation({.seed = 1});
+  Machine& machine = simulation.add_machine("m1");
+  bool lived_on = false;
+  machine.processes().install("trainer", [&](SimProcessSelf&) {
+    (void)machine.clock().sleep_for(hours(1), {});
+    lived_on = true;
+    return 0;
+  });
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [](sys::World& world) {
+          const auto trainer = world.processes.spawn({.argv = {"trainer"}});
+          ASSERT_TRUE(trainer);
+          (void)(*trainer)->wait({});
+        },
+        {});
+    (void)simulation.clock().sleep_for(milliseconds(10), {});
+    machine.crash();
+    EXPECT_TRUE(machine.wait_until_off({}));
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+  EXPECT_FALSE(lived_on);
+}
+
+TEST(Machine, OthersGoOnWhenOneCrashes) {
+  Simulation simulation({.seed = 2});
+  Machine& doomed = simulation.add_machine("doomed");
+  Machine& other = simulation.add_machine("other");
+  bool finished = false;
+  const Outcome outcome = simulation.run([&] {
+    const auto busy = [](sys::World& world) {
+      for (int i = 0; i < 100; ++i) (void)world.clock.sleep_for(milliseconds(1), {});
+    };
+    doomed.boot(busy, {.crash_at_call = 20});
+    other.boot([&](sys::World& world) { busy(world), finished = true; }, {});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+  EXPECT_TRUE(finished);
+  EXPECT_EQ(doomed.calls(), 20U);
+}
+
+// The crash that LevelDB-style enumeration needs: one test for every moment at which the power can
+// fail while a file is replaced.
+TEST(Machine, AnAtomicReplacementSurvivesAPowerFailureAtEveryCall) {
+  std::uint64_t crashes = 0;
+  for (std::uint64_t call = 1;; ++call) {
+    bool crashed = false;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      Simulation simulation({.seed = seed});
+      Machine& machine = simulation.add_machine("m1");
+      std::string found;
+      bool acknowledged = false;
+      const Outcome outcome = simulation.run([&] {
+        machine.boot(
+            [](sys::World& world) {
+              ASSERT_TRUE(sys::write_file_atomically(world.files, "/file", as_bytes("old")));
+            },
+            {});
+        machine.wait_until_off({});
+        machine.boot(
+            [&](sys::World& world) {
+              acknowledged =
+                  sys::write_file_atomically(world.files, "/file", as_bytes("new")).has_value();
+            },
+            {.crash_at_call = call});
+        machine.wait_until_off({});
+        machine.crash();  // whoever finished without syncing is found out, too
+        machine.boot(
+            [&](sys::World& world) { found = sys::read_file(world.files, "/file", 100).value(); },
+            {});
+      });
+      ASSERT_TRUE(outcome.ok) << outcome.failure;
+      EXPECT_TRUE(found == "new" || (found == "old" && !acknowledged))
+          << "seed " << seed << ", call " << call << ": '" << found << "'";
+      crashed = crashed || !acknowledged;
+    }
+    if (!crashed) break;
+    ++crashes;
+  }
+  EXPECT_EQ(crashes, 5U);  // open, write, sync, rename, sync folder
+}
+
+TEST(Machine, AWallClockJumpDoesNotMoveTheMonotonicClock) {
+  Simulation simulation({.seed = 1});
+  Machine& machine = simulation.add_machine("m1");
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [&](sys::World& world) {
+          const MonoTime mono = world.clock.mono_now();
+          const WallTime wall = world.clock.wall_now();
+          machine.clock().jump(-hours(1));
+          EXPECT_LT(world.clock.wall_now(), wall);
+          EXPECT_GE(world.clock.mono_now(), mono);
+        },
+        {});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+}
+
+}  // namespace
+}  // namespace outlast::sim

@@ -1,0 +1,176 @@
+#include "sim/sim_file_system.h"
+
+#include <fmt/core.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/encoding.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "sim/disk.h"
+#include "sim/kernel.h"
+#include "sys/file_system.h"
+
+namespace outlast::sim {
+namespace {
+
+// "/a/b" for "a/./b/", "/a/c/../b", …
+std::string normalised(std::string_view path) {
+  std::vector<std::string_view> names;
+  while (!path.empty()) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    path.remove_prefix(name.size() == path.size() ? name.size() : name.size() + 1);
+    if (name.empty() || name == ".") continue;
+    if (name != "..") {
+      names.push_back(name);
+    } else if (!names.empty()) {
+      names.pop_back();
+    }
+  }
+  std::string result;
+  for (const std::string_view name : names) result.append("/").append(name);
+  return result.empty() ? "/" : result;
+}
+
+}  // namespace
+
+class SimFileSystem::OpenFile : public sys::File {
+ public:
+  OpenFile(SimFileSystem& fs, Disk::Inode inode, std::string path, bool writable)
+      : fs_(fs), inode_(inode), path_(std::move(path)), writable_(writable) {}
+
+  Result<std::size_t> read_at(std::span<std::byte> buffer, std::uint64_t offset) override {
+    OUTLAST_TRY(fs_.enter("read", path_, fmt::format("{} at {}", buffer.size(), offset)));
+    return fs_.disk_.read(inode_, buffer, offset);
+  }
+
+  Result<void> write_at(BytesView bytes, std::uint64_t offset) override {
+    if (!writable_) return not_writable();
+    const Result<void> entered =
+        fs_.enter("write", path_, fmt::format("{} at {}", bytes.size(), offset));
+    if (!entered) {
+      const BytesView part = bytes.first(fs_.kernel_.random().below(bytes.size() + 1));
+      if (!fs_.kernel_.current_domain().dead()) {
+        (void)fs_.disk_.write(inode_, part, offset, fs_.clock_.wall());
+      }
+      return entered;
+    }
+    return fs_.disk_.write(inode_, bytes, offset, fs_.clock_.wall()).while_doing("write " + path_);
+  }
+
+  Result<void> truncate(std::uint64_t size) override {
+    if (!writable_) return not_writable();
+    OUTLAST_TRY(fs_.enter("truncate", path_, fmt::format("to {}", size)));
+    return fs_.disk_.truncate(inode_, size, fs_.clock_.wall()).while_doing("truncate " + path_);
+  }
+
+  Result<std::uint64_t> size() override {
+    OUTLAST_TRY(fs_.enter("stat", path_));
+    return fs_.disk_.size(inode_);
+  }
+
+  Result<void> sync() override {
+    const Result<void> entered = fs_.enter("sync", path_);
+    if (!entered) {
+      if (!fs_.kernel_.current_domain().dead()) {
+        fs_.disk_.sync_in_vain(inode_, fs_.kernel_.random());
+      }
+      return entered;
+    }
+    fs_.disk_.sync(inode_);
+    return {};
+  }
+
+ private:
+  Error not_writable() const {
+    return {ErrorCode::kFailed, fmt::format("write {}: Bad file descriptor", path_)};
+  }
+
+  SimFileSystem& fs_;
+  const Disk::Inode inode_;
+  const std::string path_;
+  const bool writable_;
+};
+
+void SimFileSystem::fail_with_probability(double probability) {
+  set_fault([this, probability](std::string_view operation,
+                                const std::string& path) -> std::optional<Error> {
+    if (!kernel_.random().chance(probability)) return std::nullopt;
+    return Error(ErrorCode::kFailed, fmt::format("{} {}: Input/output error", operation, path));
+  });
+}
+
+Result<void> SimFileSystem::enter(std::string_view operation, const std::string& path,
+                                  std::string_view detail) {
+  const std::string what = fmt::format("file.{}", operation);
+  if (!kernel_.step(what, detail.empty() ? path : fmt::format("{} {}", path, detail))) {
+    return gone_error();
+  }
+  if (!fault_) return {};
+  std::optional<Error> error = fault_(operation, path);
+  if (!error) return {};
+  kernel_.note("fault", error->sentence());
+  return *std::move(error);
+}
+
+Result<std::unique_ptr<sys::File>> SimFileSystem::open(const std::string& path,
+                                                       sys::OpenMode mode) {
+  OUTLAST_TRY(enter("open", path));
+  OUTLAST_TRY_ASSIGN(const Disk::Inode inode, disk_.open(normalised(path), mode, clock_.wall()));
+  return std::make_unique<OpenFile>(*this, inode, path, mode != sys::OpenMode::kRead);
+}
+
+Result<sys::FileInfo> SimFileSystem::stat(const std::string& path) {
+  OUTLAST_TRY(enter("stat", path));
+  return disk_.stat(normalised(path)).while_doing("stat");
+}
+
+Result<std::vector<sys::DirectoryEntry>> SimFileSystem::list(const std::string& path) {
+  OUTLAST_TRY(enter("list", path));
+  return disk_.list(normalised(path)).while_doing("list");
+}
+
+Result<void> SimFileSystem::make_dir(const std::string& path) {
+  OUTLAST_TRY(enter("make_dir", path));
+  return disk_.make_dir(normalised(path), clock_.wall()).while_doing("make folder");
+}
+
+Result<void> SimFileSystem::rename(const std::string& from, const std::string& to) {
+  OUTLAST_TRY(enter("rename", from, fmt::format("to {}", to)));
+  return disk_.rename(normalised(from), normalised(to)).while_doing("rename");
+}
+
+Result<void> SimFileSystem::link(const std::string& from, const std::string& to) {
+  OUTLAST_TRY(enter("link", from, fmt::format("to {}", to)));
+  return disk_.link(normalised(from), normalised(to)).while_doing("link");
+}
+
+Result<void> SimFileSystem::remove_file(const std::string& path) {
+  OUTLAST_TRY(enter("remove_file", path));
+  return disk_.remove_file(normalised(path)).while_doing("remove");
+}
+
+Result<void> SimFileSystem::remove_dir(const std::string& path) {
+  OUTLAST_TRY(enter("remove_dir", path));
+  return disk_.remove_dir(normalised(path)).while_doing("remove folder");
+}
+
+Result<void> SimFileSystem::sync_dir(const std::string& path) {
+  OUTLAST_TRY(enter("sync_dir", path));
+  return disk_.sync_dir(normalised(path)).while_doing("sync folder");
+}
+
+Result<sys::DiskSpace> SimFileSystem::space(const std::string& path) {
+  OUTLAST_TRY(enter("space", path));
+  return disk_.space();
+}
+
+}  // namespace outlast::sim

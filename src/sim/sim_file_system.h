@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "sim/disk.h"
+#include "sim/kernel.h"
+#include "sim/sim_threads.h"
+#include "sys/file_system.h"
+
+namespace outlast::sim {
+
+// The files of a simulated machine: its Disk, with a scheduling point and a chance to fail in front
+// of every call. Relative paths start at "/". There are no symlinks.
+class SimFileSystem : public sys::FileSystem {
+ public:
+  SimFileSystem(Kernel& kernel, SimClock& clock, Disk& disk)
+      : kernel_(kernel), clock_(clock), disk_(disk) {}
+
+  Result<std::unique_ptr<sys::File>> open(const std::string& path, sys::OpenMode mode) override;
+  Result<sys::FileInfo> stat(const std::string& path) override;
+  Result<std::vector<sys::DirectoryEntry>> list(const std::string& path) override;
+  Result<void> make_dir(const std::string& path) override;
+  Result<void> rename(const std::string& from, const std::string& to) override;
+  Result<void> link(const std::string& from, const std::string& to) override;
+  Result<void> remove_file(const std::string& path) override;
+  Result<void> remove_dir(const std::string& path) override;
+  Result<void> sync_dir(const std::string& path) override;
+  Result<sys::DiskSpace> space(const std::string& path) override;
+
+  // Called before every operation ("open", "read", "write", "truncate", "sync", "stat", "list",
+  // "make_dir", "rename", "link", "remove_file", "remove_dir", "sync_dir", "space"): an error makes
+  // it fail. A failing write may still write a part; a failing sync leaves the file as POSIX does.
+  using Fault =
+      std::function<std::optional<Error>(std::string_view operation, const std::string& path)>;
+  void set_fault(Fault fault) { fault_ = std::move(fault); }
+  // Every operation fails with this probability, as a failing disk does.
+  void fail_with_probability(double probability);
+
+ private:
+  class OpenFile;
+
+  // The scheduling point, then the fault. An error ends the call.
+  Result<void> enter(std::string_view operation, const std::string& path,
+                     std::string_view detail = {});
+
+  Kernel& kernel_;
+  SimClock& clock_;
+  Disk& disk_;
+  Fault fault_;
+};
+
+}  // namespace outlast::sim

@@ -1,0 +1,201 @@
+#include "sim/sim_process.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "sim/kernel.h"
+#include "sys/call_context.h"
+#include "sys/clock.h"
+#include "sys/process.h"
+#include "sys/threads.h"
+
+namespace outlast::sim {
+namespace {
+
+constexpr std::size_t kPipeBytes = 64U << 10U;  // as Linux has it
+
+// A running program: shared by its own thread and by the handle its parent holds, because either
+// may end first.
+class Running : public SimProcessSelf {
+ public:
+  Running(Kernel& kernel, sys::ProcessSpec spec, int pid)
+      : kernel_(kernel), spec_(std::move(spec)), pid_(pid) {
+    // Not a child of the process that starts it: what a machine runs ends with the machine only.
+    Domain* machine = &kernel.current_domain();
+    while (machine->parent != nullptr && machine->parent->parent != nullptr) {
+      machine = machine->parent;
+    }
+    domain_.name = fmt::format("{}/{}:{}", machine->name, spec_.argv.front(), pid);
+    domain_.parent = machine;
+  }
+
+  Domain& domain() { return domain_; }
+  int pid() const { return pid_; }
+
+  // --- The program's side. ---
+  const sys::ProcessSpec& spec() const override { return spec_; }
+  void out(std::string_view text) override { write(spec_.out, text); }
+  void err(std::string_view text) override { write(spec_.err, text); }
+  void handle(int signal_number) override { handled_.insert(signal_number); }
+
+  Result<int> next_signal(const sys::CallContext& ctx) override {
+    if (!kernel_.step("next_signal")) return gone_error();
+    while (signals_.empty()) {
+      const sys::Woken woken = wait_for("a signal", ctx);
+      if (woken == sys::Woken::kStopped) return Error(ErrorCode::kCancelled, "stopped");
+      if (woken == sys::Woken::kDeadline) return Error(ErrorCode::kDeadlineExceeded, "no signal");
+    }
+    const int number = signals_.front();
+    signals_.pop_front();
+    return number;
+  }
+
+  void end(sys::ExitStatus status) {
+    if (status_) return;
+    status_ = status;
+    kernel_.note("process.end", fmt::format("{} {}", domain_.name, sys::to_string(status)));
+    kernel_.kill(domain_);
+    wake_all();
+  }
+
+  // --- The parent's side. ---
+  void deliver(int number) {
+    kernel_.note("signal", fmt::format("{} to {}", number, domain_.name));
+    if (status_ || number == 0) return;
+    if (number == SIGKILL || !handled_.contains(number)) {
+      if (number != SIGCHLD && number != SIGCONT) end(sys::Signaled{number});
+      return;
+    }
+    signals_.push_back(number);
+    wake_all();
+  }
+
+  Result<sys::ExitStatus> wait(const sys::CallContext& ctx) {
+    if (!kernel_.step("wait", domain_.name)) return gone_error();
+    while (true) {
+      while (!written_.empty()) {
+        const auto [sink, text] = std::move(written_.front());
+        written_.pop_front();
+        pipe_bytes_ -= text.size();
+        wake_all();
+        (*sink)(text);
+      }
+      if (status_) return *status_;
+      const sys::Woken woken = wait_for(domain_.name, ctx);
+      if (woken == sys::Woken::kStopped) {
+        return Error(ErrorCode::kCancelled, "stopped while waiting for a process");
+      }
+      if (woken == sys::Woken::kDeadline) {
+        return Error(ErrorCode::kDeadlineExceeded, "the process is still running");
+      }
+    }
+  }
+
+ private:
+  void write(const sys::Output& output, std::string_view text) {
+    if (!kernel_.step("write", text)) return;
+    const auto* sink = std::get_if<sys::Output::Sink>(&output.target);
+    if (sink == nullptr) return;
+    while (pipe_bytes_ > 0 && pipe_bytes_ + text.size() > kPipeBytes) {
+      (void)wait_for("room in a pipe", {});
+    }
+    pipe_bytes_ += text.size();
+    written_.emplace_back(sink, text);
+    wake_all();
+  }
+
+  sys::Woken wait_for(std::string_view what, const sys::CallContext& ctx) {
+    Kernel::Task* const self = &kernel_.current();
+    waiting_.push_back(self);
+    const sys::Woken woken = kernel_.block(what, ctx);
+    std::erase(waiting_, self);
+    kernel_.throw_if_gone();
+    return woken;
+  }
+
+  void wake_all() {
+    for (Kernel::Task* task : waiting_) kernel_.wake(*task);
+    waiting_.clear();
+  }
+
+  Kernel& kernel_;
+  const sys::ProcessSpec spec_;
+  const int pid_;
+  Domain domain_;
+  std::set<int> handled_;
+  std::deque<int> signals_;
+  std::optional<sys::ExitStatus> status_;
+  std::deque<std::pair<const sys::Output::Sink*, std::string>> written_;
+  std::size_t pipe_bytes_ = 0;
+  std::vector<Kernel::Task*> waiting_;
+};
+
+class SimProcess : public sys::Process {
+ public:
+  SimProcess(Kernel& kernel, std::shared_ptr<Running> running)
+      : kernel_(kernel), running_(std::move(running)) {}
+  ~SimProcess() override { running_->end(sys::Signaled{SIGKILL}); }
+
+  int pid() const override { return running_->pid(); }
+  Result<void> signal(int number) override {
+    if (!kernel_.step("signal", fmt::format("{} to {}", number, running_->domain().name))) {
+      return gone_error();
+    }
+    running_->deliver(number);
+    return {};
+  }
+  Result<void> signal_group(int number) override { return signal(number); }
+  Result<sys::ExitStatus> wait(const sys::CallContext& ctx) override { return running_->wait(ctx); }
+
+ private:
+  Kernel& kernel_;
+  std::shared_ptr<Running> running_;  // shared with the program's thread
+};
+
+}  // namespace
+
+SimProgram make_program(sys::Clock& clock, ProcessScript script) {
+  return [&clock, script = std::move(script)](SimProcessSelf& self) -> int {
+    if (!script.prints.empty()) self.out(script.prints);
+    if (script.ignores_term_for > Duration::zero()) self.handle(SIGTERM);
+    const MonoTime end = saturating_add(clock.mono_now(), script.runs_for);
+    const Result<int> signal = self.next_signal({.deadline = end});
+    if (!signal) return script.exits_with;
+    (void)clock.sleep_for(script.ignores_term_for, {});
+    return script.exits_after_term_with;
+  };
+}
+
+Result<std::unique_ptr<sys::Process>> SimProcessLauncher::spawn(sys::ProcessSpec spec) {
+  if (spec.argv.empty() || spec.argv.front().empty()) {
+    return Error(ErrorCode::kInvalidArgument, "there is no program to run");
+  }
+  if (!kernel_.step("process.start", spec.argv.front())) return gone_error();
+  const auto program = programs_.find(spec.argv.front());
+  if (program == programs_.end()) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("run {}: No such file or directory", spec.argv.front()));
+  }
+  auto running = std::make_shared<Running>(kernel_, std::move(spec), next_pid_++);
+  kernel_.spawn(running->domain(), "main",
+                [running, body = program->second] { running->end(sys::Exited{body(*running)}); });
+  return std::make_unique<SimProcess>(kernel_, std::move(running));
+}
+
+}  // namespace outlast::sim

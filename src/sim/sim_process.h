@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "sim/kernel.h"
+#include "sys/call_context.h"
+#include "sys/clock.h"
+#include "sys/process.h"
+
+namespace outlast::sim {
+
+// What a simulated program sees of itself. Its calls are scheduling points like any other.
+class SimProcessSelf {
+ public:
+  virtual ~SimProcessSelf() = default;
+  virtual const sys::ProcessSpec& spec() const = 0;
+  // Writes to its standard output or error; waits while the pipe is full, as a real one does.
+  virtual void out(std::string_view text) = 0;
+  virtual void err(std::string_view text) = 0;
+  // From now on this signal is delivered to next_signal() instead of killing the process.
+  virtual void handle(int signal_number) = 0;
+  // The next handled signal, waiting for one.
+  virtual Result<int> next_signal(const sys::CallContext& ctx) = 0;
+};
+
+// A program: runs on a thread of its own, in a domain of its own, and returns its exit code. It
+// uses the World of the machine it was installed on. Its thread dies with SIGKILL, unhandled
+// signals and the machine.
+using SimProgram = std::function<int(SimProcessSelf&)>;
+
+// The commonest program: runs a while, may resist.
+struct ProcessScript {
+  Duration runs_for = std::chrono::seconds(1);
+  int exits_with = 0;
+  Duration ignores_term_for = {};  // 0: SIGTERM kills it at once, as it does to most programs
+  int exits_after_term_with = 0;   // when it has stopped ignoring
+  std::string prints = {};         // at the start
+};
+SimProgram make_program(sys::Clock& clock, ProcessScript script);
+
+// Starts programs by the name in argv[0]. Each is alone in its group: children of a simulated
+// process are not modelled.
+class SimProcessLauncher : public sys::ProcessLauncher {
+ public:
+  explicit SimProcessLauncher(Kernel& kernel) : kernel_(kernel) {}
+  void install(std::string name, SimProgram program) {
+    programs_.insert_or_assign(std::move(name), std::move(program));
+  }
+  Result<std::unique_ptr<sys::Process>> spawn(sys::ProcessSpec spec) override;
+
+ private:
+  Kernel& kernel_;
+  std::map<std::string, SimProgram> programs_;
+  int next_pid_ = 100;
+};
+
+}  // namespace outlast::sim

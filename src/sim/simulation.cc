@@ -1,0 +1,73 @@
+#include "sim/simulation.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "sim/kernel.h"
+#include "sys/call_context.h"
+#include "sys/world.h"
+
+namespace outlast::sim {
+
+Machine::Machine(Kernel& kernel, std::string name, std::uint64_t disk_bytes)
+    : kernel_(kernel),
+      name_(std::move(name)),
+      disk_(disk_bytes),
+      clock_(kernel),
+      threads_(kernel),
+      files_(kernel, clock_, disk_),
+      processes_(kernel),
+      environment_(name_, kernel.random().next()),
+      random_(kernel.random().next()),
+      world_{.clock = clock_,
+             .threads = threads_,
+             .files = files_,
+             .processes = processes_,
+             .environment = environment_,
+             .console = console_,
+             .random = random_} {}
+
+void Machine::boot(std::function<void(sys::World&)> program, const Hazard& hazard) {
+  OUTLAST_CHECK(!is_on(), "{} is on already", name_);
+  lives_.push_back(std::make_unique<Domain>());
+  life_ = lives_.back().get();
+  life_->name = fmt::format("{}.{}", name_, lives_.size());
+  life_->parent = &kernel_.root_domain();
+  life_->death_per_call = hazard.crash_per_call;
+  life_->death_at_call = hazard.crash_at_call;
+  life_->die = [this] { crash(); };
+  kernel_.note("boot", life_->name);
+  kernel_.spawn(*life_, "main", [this, program = std::move(program)] { program(world_); });
+}
+
+void Machine::crash() {
+  if (life_ == nullptr || !life_->alive) return;
+  kernel_.note("CRASH", life_->name);
+  disk_.crash(kernel_.random());
+  kernel_.kill(*life_);
+}
+
+bool Machine::is_on() const {
+  return life_ != nullptr && kernel_.has_threads(*life_);
+}
+
+bool Machine::wait_until_off(const sys::CallContext& ctx) {
+  while (is_on()) {
+    if (kernel_.wait_for_an_end(name_, ctx) != sys::Woken::kNotified) break;
+  }
+  return !is_on();
+}
+
+Machine& Simulation::add_machine(std::string name, std::uint64_t disk_bytes) {
+  machines_.push_back(std::make_unique<Machine>(kernel_, std::move(name), disk_bytes));
+  return *machines_.back();
+}
+
+}  // namespace outlast::sim

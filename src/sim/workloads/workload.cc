@@ -1,0 +1,30 @@
+#include "sim/workloads/workload.h"
+
+#include <fmt/core.h>
+
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/result.h"
+#include "sim/workloads/wal_counter_workload.h"
+
+namespace outlast::sim {
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> all = {wal_counter_workload()};
+  return all;
+}
+
+Result<const Workload*> find_workload(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Workload& workload : workloads()) {
+    if (workload.name == name) return &workload;
+    names.push_back(workload.name);
+  }
+  return Error(ErrorCode::kNotFound,
+               fmt::format("there is no workload '{}'{}", name, did_you_mean(name, names)));
+}
+
+}  // namespace outlast::sim
