@@ -76,5 +76,6 @@ function(outlast_test name)
   target_link_libraries(${name} PRIVATE outlast_flags ${arg_LIBRARIES} GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS} OUTLAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${arg_LABEL})
+  # Without values in the names: printed bytes of a parameter differ from run to run.
+  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${arg_LABEL})
 endfunction()

@@ -24,16 +24,17 @@ template <typename... Args>
 
 }  // namespace outlast::detail
 
-#define OUTLAST_CHECK(condition, ...)                                                       \
-  do {                                                                                      \
-    if (!(condition)) [[unlikely]]                                                          \
-      ::outlast::detail::check_failed_with(__FILE__, __LINE__, #condition, __VA_ARGS__);    \
+#define OUTLAST_CHECK(condition, ...)                                                    \
+  do {                                                                                   \
+    if (!(condition)) [[unlikely]]                                                       \
+      ::outlast::detail::check_failed_with(__FILE__, __LINE__, #condition, __VA_ARGS__); \
   } while (false)
 
-// For checks too costly for release builds.
+// For checks too costly for release builds, where they are compiled but never evaluated.
 #ifdef NDEBUG
-#define OUTLAST_DCHECK(condition, ...) \
-  do {                                 \
+#define OUTLAST_DCHECK(condition, ...)                \
+  do {                                                \
+    if (false) OUTLAST_CHECK(condition, __VA_ARGS__); \
   } while (false)
 #else
 #define OUTLAST_DCHECK(condition, ...) OUTLAST_CHECK(condition, __VA_ARGS__)

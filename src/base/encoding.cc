@@ -43,7 +43,9 @@ int hex_value(char c) {
   return -1;
 }
 
-Error bad(const char* what) { return {ErrorCode::kInvalidArgument, what}; }
+Error bad(const char* what) {
+  return {ErrorCode::kInvalidArgument, what};
+}
 
 }  // namespace
 

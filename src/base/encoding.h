@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 
-// Bytes as text. Decoding is strict: there is one text for each byte string, everything else is
-// refused.
+// Bytes as text. Decoding is strict: apart from the case of hex digits there is one text for each
+// byte string, and everything else is refused.
 namespace outlast {
 
 using Bytes = std::vector<std::byte>;

@@ -10,19 +10,32 @@ namespace outlast {
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInvalidArgument: return "invalid argument";
-    case ErrorCode::kNotFound: return "not found";
-    case ErrorCode::kAlreadyExists: return "already exists";
-    case ErrorCode::kPermissionDenied: return "permission denied";
-    case ErrorCode::kNoSpace: return "no space";
-    case ErrorCode::kUnavailable: return "unavailable";
-    case ErrorCode::kThrottled: return "throttled";
-    case ErrorCode::kUnknownOutcome: return "unknown outcome";
-    case ErrorCode::kCorrupt: return "corrupt";
-    case ErrorCode::kDeadlineExceeded: return "deadline exceeded";
-    case ErrorCode::kCancelled: return "cancelled";
-    case ErrorCode::kPreempted: return "preempted";
-    case ErrorCode::kFailed: return "failed";
+    case ErrorCode::kInvalidArgument:
+      return "invalid argument";
+    case ErrorCode::kNotFound:
+      return "not found";
+    case ErrorCode::kAlreadyExists:
+      return "already exists";
+    case ErrorCode::kPermissionDenied:
+      return "permission denied";
+    case ErrorCode::kNoSpace:
+      return "no space";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kThrottled:
+      return "throttled";
+    case ErrorCode::kUnknownOutcome:
+      return "unknown outcome";
+    case ErrorCode::kCorrupt:
+      return "corrupt";
+    case ErrorCode::kDeadlineExceeded:
+      return "deadline exceeded";
+    case ErrorCode::kCancelled:
+      return "cancelled";
+    case ErrorCode::kPreempted:
+      return "preempted";
+    case ErrorCode::kFailed:
+      return "failed";
   }
   return "failed";
 }

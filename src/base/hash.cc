@@ -2,6 +2,7 @@
 
 #include <isa-l/crc.h>
 #include <openssl/evp.h>
+#include <openssl/types.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -47,10 +48,10 @@ void Sha256::update(BytesView bytes) {
 
 Sha256Digest Sha256::finish() {
   Sha256Digest digest;
-  OUTLAST_CHECK(EVP_DigestFinal_ex(state_->context,
-                                   reinterpret_cast<unsigned char*>(digest.bytes.data()),
-                                   nullptr) == 1,
-                "EVP_DigestFinal_ex");
+  OUTLAST_CHECK(
+      EVP_DigestFinal_ex(state_->context, reinterpret_cast<unsigned char*>(digest.bytes.data()),
+                         nullptr) == 1,
+      "EVP_DigestFinal_ex");
   state_->restart();
   return digest;
 }

@@ -22,8 +22,9 @@ struct Sha256Digest {
 // Exactly 64 hex digits.
 Result<Sha256Digest> parse_sha256(std::string_view hex);
 
-// SHA-256 of a stream, by OpenSSL (SHA-NI where the processor has it). One object can hash any number
-// of messages: finish() starts over, which saves the set-up on small ones. Confined to its owner.
+// SHA-256 of a stream, by OpenSSL (SHA-NI where the processor has it). One object can hash any
+// number of messages: finish() starts over, which saves the set-up on small ones. Confined to its
+// owner.
 class Sha256 {
  public:
   Sha256();

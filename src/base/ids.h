@@ -7,7 +7,8 @@
 
 namespace outlast {
 
-// A name that cannot be mistaken for another kind of name. `Tag` is any type; it is never completed.
+// A name that cannot be mistaken for another kind of name. `Tag` is any type; it is never
+// completed.
 template <typename Tag>
 class Name {
  public:

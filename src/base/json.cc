@@ -19,9 +19,10 @@ namespace outlast {
 namespace {
 
 // What nlohmann's parser lets through and we do not: depth (its dump() is recursive) and duplicate
-// keys (it keeps the last). Called at every event of a parse; throws Refused, caught in parse_json().
+// keys (it keeps the last). Called at every event of a parse; throws Refused, caught in
+// parse_json().
 struct Refused {
-  std::string why;
+  Error why;
 };
 
 class StrictFilter {
@@ -32,12 +33,14 @@ class StrictFilter {
     using Event = Json::parse_event_t;
     if (static_cast<std::size_t>(depth) >= depth_max_ &&
         (event == Event::object_start || event == Event::array_start)) {
-      throw Refused{fmt::format("nested more than {} deep", depth_max_)};
+      throw Refused{{ErrorCode::kInvalidArgument,
+                     fmt::format("JSON is nested more than {} deep", depth_max_)}};
     }
     if (event == Event::object_start) keys_.emplace_back();
     if (event == Event::object_end) keys_.pop_back();
     if (event == Event::key && !keys_.back().insert(parsed.get<std::string>()).second) {
-      throw Refused{fmt::format("key '{}' appears twice", parsed.get<std::string>().substr(0, 80))};
+      throw Refused{{ErrorCode::kCorrupt, fmt::format("JSON key '{}' appears twice",
+                                                      parsed.get<std::string>().substr(0, 80))}};
     }
   }
 
@@ -61,8 +64,9 @@ const Json* member(const Json& object, std::string_view key) {
 
 Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) {
-    return Error(ErrorCode::kInvalidArgument, fmt::format("JSON of {} bytes is over the limit of {}",
-                                                          text.size(), limits.bytes_max));
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("JSON of {} bytes is over the limit of {}", text.size(), limits.bytes_max));
   }
   StrictFilter filter(limits.depth_max);
   try {
@@ -75,7 +79,7 @@ Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
   } catch (const Json::out_of_range&) {
     return Error(ErrorCode::kCorrupt, "JSON has a number that is too large");
   } catch (const Refused& refused) {
-    return Error(ErrorCode::kCorrupt, refused.why);
+    return refused.why;
   }
 }
 
@@ -105,7 +109,10 @@ Result<std::int64_t> json_int(const Json& object, std::string_view key) {
 
 Result<std::uint64_t> json_uint(const Json& object, std::string_view key) {
   const Json* value = member(object, key);
-  if (value == nullptr || !value->is_number_unsigned()) {
+  // Parsed numbers are unsigned when they can be; those put in by code are of the type they had
+  // there.
+  if (value == nullptr || !value->is_number_integer() ||
+      (!value->is_number_unsigned() && value->get<std::int64_t>() < 0)) {
     return bad_member(key, "a whole number, not negative");
   }
   return value->get<std::uint64_t>();

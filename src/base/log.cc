@@ -2,8 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,15 +20,34 @@
 namespace outlast {
 namespace {
 
-double in_seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+double in_seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte > 0x20 && byte < 0x7f && c != '"' && c != '=' && c != '\\';
+}
 
 // Quotes a text that could be misread: empty, or with spaces, quotes, '=' or control characters.
 std::string text_value(const std::string& text) {
-  const bool plain = !text.empty() && text.find_first_of(" \"=\\") == std::string::npos &&
-                     std::none_of(text.begin(), text.end(), [](char c) {
-                       return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-                     });
-  return plain ? text : canonical_json(Json(text));
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+  const std::string quoted = canonical_json(Json(text));
+  // JSON lets DEL and U+0080 to U+009F through; some terminals act on them (U+009B is an escape).
+  std::string safe;
+  for (std::size_t i = 0; i < quoted.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(quoted[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < quoted.size() ? quoted[i + 1] : 0);
+    if (byte == 0x7f) {
+      safe += "\\u007f";
+    } else if (byte == 0xc2 && next < 0xa0) {
+      safe += fmt::format("\\u00{:02x}", next);
+      ++i;
+    } else {
+      safe += quoted[i];
+    }
+  }
+  return safe;
 }
 
 std::string text_value(const LogValue& value) {
@@ -61,10 +81,14 @@ Json json_value(const LogValue& value) {
 
 std::string_view to_string(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug: return "debug";
-    case LogLevel::kInfo: return "info";
-    case LogLevel::kWarning: return "warning";
-    case LogLevel::kError: return "error";
+    case LogLevel::kDebug:
+      return "debug";
+    case LogLevel::kInfo:
+      return "info";
+    case LogLevel::kWarning:
+      return "warning";
+    case LogLevel::kError:
+      return "error";
   }
   return "error";
 }

@@ -21,18 +21,18 @@ std::string_view to_string(LogLevel level);
 // A field's value. Deliberately not constructible from Secret<T>.
 class LogValue {
  public:
-  LogValue(std::string_view text) : value_(std::string(text)) {}    // NOLINT: implicit, all of these
-  LogValue(const char* text) : value_(std::string(text)) {}         // NOLINT
-  LogValue(const std::string& text) : value_(text) {}               // NOLINT
-  LogValue(std::same_as<bool> auto flag) : value_(flag) {}          // NOLINT
-  LogValue(std::signed_integral auto n) : value_(std::int64_t{n}) {}      // NOLINT
-  LogValue(std::unsigned_integral auto n)                                 // NOLINT
+  LogValue(std::string_view text) : value_(std::string(text)) {}  // NOLINT: implicit, all of these
+  LogValue(const char* text) : value_(std::string(text)) {}       // NOLINT
+  LogValue(const std::string& text) : value_(text) {}             // NOLINT
+  LogValue(std::same_as<bool> auto flag) : value_(flag) {}        // NOLINT
+  LogValue(std::signed_integral auto n) : value_(std::int64_t{n}) {}  // NOLINT
+  LogValue(std::unsigned_integral auto n)                             // NOLINT
     requires(!std::same_as<decltype(n), bool>)
       : value_(std::uint64_t{n}) {}
-  LogValue(double number) : value_(number) {}                       // NOLINT
-  LogValue(Duration duration) : value_(duration) {}                 // NOLINT
-  LogValue(WallTime time) : value_(format_rfc3339(time)) {}         // NOLINT
-  LogValue(const Error& error) : value_(error.to_string()) {}       // NOLINT
+  LogValue(double number) : value_(number) {}                  // NOLINT
+  LogValue(Duration duration) : value_(duration) {}            // NOLINT
+  LogValue(WallTime time) : value_(format_rfc3339(time)) {}    // NOLINT
+  LogValue(const Error& error) : value_(error.to_string()) {}  // NOLINT
 
   using Variant = std::variant<std::string, bool, std::int64_t, std::uint64_t, double, Duration>;
   const Variant& get() const { return value_; }
@@ -51,8 +51,8 @@ struct LogRecord {
   LogFields fields;
 };
 
-// One line without its end, for a terminal: "08:30:00.123 warning upload.slow bytes=4096 took=1.5s".
-// Control characters in values are escaped, so that a value cannot forge a line.
+// One line without its end, for a terminal: "08:30:00.123 warning upload.slow bytes=4096
+// took=1.5s". Control characters in values are escaped, so that a value cannot forge a line.
 std::string format_log_text(const LogRecord& record);
 // One line without its end, for machines. Durations are seconds. A field never overwrites "time",
 // "level" or "event": it then appears with "_" after its name.

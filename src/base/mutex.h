@@ -2,9 +2,9 @@
 
 #include <mutex>
 
-// std::mutex with the annotations that clang's thread-safety analysis needs (the lint preset rejects
-// unguarded access; g++ ignores them). A lock is the exception here: what crosses threads is a message
-// in an Inbox. Never held across a call into sys.
+// std::mutex with the annotations that clang's thread-safety analysis needs (the lint preset
+// rejects unguarded access; g++ ignores them). A lock is the exception here: what crosses threads
+// is a message in an Inbox. Never held across a call into sys.
 #if defined(__clang__)
 #define OUTLAST_ANNOTATION(x) __attribute__((x))
 #else

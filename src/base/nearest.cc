@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace outlast {
@@ -15,7 +16,9 @@ namespace {
 // Nothing longer is compared: the cost is quadratic, and no key of ours is near it.
 constexpr std::size_t kLengthMax = 64;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 // Damerau–Levenshtein distance (optimal string alignment).
 std::size_t distance(std::string_view a, std::string_view b) {

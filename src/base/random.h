@@ -31,8 +31,8 @@ class Random {
   std::mt19937_64 engine_;  // the standard fixes its output exactly
 };
 
-// `length` characters of lower-case base 32 without i, l, o and u: 5 bits each, safe in any path, URL
-// or bucket key, hard to misread.
+// `length` characters of lower-case base 32 without i, l, o and u: 5 bits each, safe in any path,
+// URL or bucket key, hard to misread.
 std::string make_token(Random& random, std::size_t length);
 
 }  // namespace outlast

@@ -1,31 +1,34 @@
 #pragma once
 
-#include <fmt/core.h>
-#include <string.h>  // explicit_bzero
+#include <fmt/format.h>  // core.h declares what formats a string_view, but does not define it
+#include <string.h>      // explicit_bzero
 
 #include <concepts>
+#include <cstddef>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace outlast {
 
 // A password, key or token. It prints as "[secret]" wherever it is printed by mistake, has no way
-// into JSON or a log field, and wipes its memory when it goes. Only reveal() gives the value: call it
-// where the value is used (a signature, a header), never to pass it on.
+// into JSON or a log field, and wipes its memory when it goes. Only reveal() gives the value: call
+// it where the value is used (a signature, a header), never to pass it on. T is a string, a vector
+// of plain values, or a plain value.
 template <typename T>
 class Secret {
  public:
   Secret() = default;
-  explicit Secret(T value) : value_(std::move(value)) {}
+  explicit Secret(T value) : value_(std::move(value)) { wipe(value); }
   Secret(const Secret&) = default;
-  Secret(Secret&& other) noexcept : value_(std::move(other.value_)) { other.wipe(); }
+  Secret(Secret&& other) noexcept : value_(std::move(other.value_)) { wipe(other.value_); }
   Secret& operator=(Secret other) noexcept {
     std::swap(value_, other.value_);
     return *this;
   }
-  ~Secret() { wipe(); }
+  ~Secret() { wipe(value_); }
 
   const T& reveal() const { return value_; }
   // Compares in time that depends on the lengths only.
@@ -40,12 +43,15 @@ class Secret {
   }
 
  private:
-  void wipe() {
-    if constexpr (std::same_as<T, std::string>) {
+  static void wipe(T& value) {
+    if constexpr (requires { value.resize(value.capacity()); }) {
       // The whole buffer: after a move or a shrink, old bytes lie beyond size().
-      value_.resize(value_.capacity());
-      explicit_bzero(value_.data(), value_.size());
-      value_.clear();
+      value.resize(value.capacity());
+      if (!value.empty()) explicit_bzero(value.data(), value.size() * sizeof(*value.data()));
+      value.clear();
+    } else {
+      static_assert(std::is_trivially_copyable_v<T>, "Secret<T> would not know how to wipe a T");
+      explicit_bzero(&value, sizeof(value));
     }
   }
 

@@ -2,12 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/error.h"
 #include "base/result.h"
@@ -15,6 +13,7 @@
 namespace outlast {
 namespace {
 
+// NOLINTNEXTLINE(misc-include-cleaner): clang-tidy 19 does not know that <chrono> has days
 using std::chrono::days;
 using std::chrono::floor;
 using std::chrono::hours;
@@ -92,10 +91,11 @@ bool parse(std::string_view text, WallTime& time) {
 }  // namespace
 
 std::string format_rfc3339(WallTime time) {
-  const Duration since_epoch = time.time_since_epoch();
+  // In milliseconds before in days: the day that WallTime::min() lies in starts before it.
+  const auto since_epoch = floor<std::chrono::milliseconds>(time.time_since_epoch());
   const auto day = floor<days>(since_epoch);
   const std::chrono::year_month_day date{std::chrono::sys_days(day)};
-  const std::chrono::hh_mm_ss clock(floor<std::chrono::milliseconds>(since_epoch - day));
+  const std::chrono::hh_mm_ss clock(since_epoch - day);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                      clock.hours().count(), clock.minutes().count(), clock.seconds().count(),

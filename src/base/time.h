@@ -30,7 +30,7 @@ inline constexpr MonoTime kNever = MonoTime::max();
 
 // `start + length`, but kNever instead of an overflow.
 constexpr MonoTime saturating_add(MonoTime start, Duration length) {
-  return length > kNever - start ? kNever : start + length;
+  return length > Duration::zero() && start > kNever - length ? kNever : start + length;
 }
 
 // "2026-11-15T08:30:00.123Z": RFC 3339, UTC, milliseconds.

@@ -6,12 +6,12 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/error.h"
 #include "base/result.h"
@@ -22,7 +22,7 @@ namespace {
 
 struct Unit {
   std::string_view name;
-  std::int64_t size;
+  std::uint64_t size;
 };
 
 // Nanoseconds, largest first: the order in which they may be written.
@@ -34,11 +34,11 @@ constexpr std::array<Unit, 6> kTimeUnits = {{{"w", 604'800'000'000'000},
                                              {"ms", 1'000'000}}};
 
 constexpr std::array<Unit, 12> kByteUnits = {{{"B", 1},
-                                              {"KiB", 1LL << 10},
-                                              {"MiB", 1LL << 20},
-                                              {"GiB", 1LL << 30},
-                                              {"TiB", 1LL << 40},
-                                              {"PiB", 1LL << 50},
+                                              {"KiB", 1ULL << 10},
+                                              {"MiB", 1ULL << 20},
+                                              {"GiB", 1ULL << 30},
+                                              {"TiB", 1ULL << 40},
+                                              {"PiB", 1ULL << 50},
                                               {"kB", 1'000},
                                               {"KB", 1'000},
                                               {"MB", 1'000'000},
@@ -49,12 +49,14 @@ constexpr std::array<Unit, 12> kByteUnits = {{{"B", 1},
 // A decimal number off the front of `text`: whole part and fraction, told apart because only the
 // whole part is exact.
 struct Number {
-  std::int64_t whole = 0;
+  std::uint64_t whole = 0;
   double fraction = 0;
   bool has_fraction = false;
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 bool take_number(std::string_view& text, Number& number) {
   const char* const begin = text.data();
@@ -74,13 +76,13 @@ bool take_number(std::string_view& text, Number& number) {
   return true;
 }
 
-// number × unit added to `sum`; false when that does not fit.
-bool add_scaled(const Number& number, std::int64_t unit, std::int64_t& sum) {
-  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-  if (number.whole > (kMax - sum) / unit) return false;
+// number × unit added to `sum`; false when that is more than `max`.
+bool add_scaled(const Number& number, std::uint64_t unit, std::uint64_t max, std::uint64_t& sum) {
+  if (number.whole > (max - sum) / unit) return false;
   sum += number.whole * unit;
-  const auto part = std::llround(number.fraction * static_cast<double>(unit));
-  if (part > kMax - sum) return false;
+  const auto part =
+      static_cast<std::uint64_t>(std::llround(number.fraction * static_cast<double>(unit)));
+  if (part > max - sum) return false;
   sum += part;
   return true;
 }
@@ -98,8 +100,9 @@ Error bad_bytes(std::string_view text) {
 }  // namespace
 
 Result<Duration> parse_duration(std::string_view text) {
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<Duration::rep>::max());
   std::string_view rest = text;
-  std::int64_t sum = 0;
+  std::uint64_t sum = 0;
   std::size_t first_allowed = 0;  // units must come largest first
   bool fraction_seen = false;
   do {
@@ -112,23 +115,30 @@ Result<Duration> parse_duration(std::string_view text) {
     std::size_t unit = first_allowed;
     while (unit < kTimeUnits.size() && kTimeUnits[unit].name != name) ++unit;
     if (unit == kTimeUnits.size()) return bad_duration(text);
-    if (!add_scaled(number, kTimeUnits[unit].size, sum)) return bad_duration(text);
+    if (!add_scaled(number, kTimeUnits[unit].size, kMax, sum)) return bad_duration(text);
     first_allowed = unit + 1;
     rest.remove_prefix(letters);
   } while (!rest.empty());
-  return Duration(sum);
+  return Duration(static_cast<Duration::rep>(sum));
 }
 
 std::string format_duration(Duration duration) {
-  std::int64_t left = duration.count() / 1'000'000 * 1'000'000;
-  std::string text = left < 0 ? "-" : "";
-  left = std::abs(left);
-  if (left == 0) return "0s";
+  const std::int64_t milliseconds = duration.count() / 1'000'000;
+  if (milliseconds == 0) return "0s";
+  std::string text = milliseconds < 0 ? "-" : "";
+  auto left = static_cast<std::uint64_t>(milliseconds < 0 ? -milliseconds : milliseconds);
   for (const Unit& unit : kTimeUnits) {
     if (unit.name == "w") continue;  // "336h" and "14d" are clear; "2w" is rarely what was written
-    if (left < unit.size) continue;
-    text += fmt::format("{}{}", left / unit.size, unit.name);
-    left %= unit.size;
+    const std::uint64_t size = unit.size / 1'000'000;
+    if (left < size) continue;
+    text += std::to_string(left / size);
+    left %= size;
+    if (unit.name == "s" && left != 0) {  // "1.5s" rather than "1s500ms"
+      text += fmt::format(".{:03}", left);
+      text.erase(text.find_last_not_of('0') + 1);
+      left = 0;
+    }
+    text += unit.name;
   }
   return text;
 }
@@ -140,9 +150,10 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   if (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
   for (const Unit& unit : kByteUnits) {
     if (unit.name != rest) continue;
-    std::int64_t bytes = 0;
-    if (!add_scaled(number, unit.size, bytes)) return bad_bytes(text);
-    return static_cast<std::uint64_t>(bytes);
+    constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t bytes = 0;
+    if (!add_scaled(number, unit.size, kMax, bytes)) return bad_bytes(text);
+    return bytes;
   }
   return bad_bytes(text);
 }

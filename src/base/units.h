@@ -11,10 +11,11 @@
 // left over, and what does not fit is refused rather than wrapped.
 namespace outlast {
 
-// "90s", "12h", "1h30m", "250ms", "1.5h", "2d". Units ms, s, m, h, d (and w), largest first, each at
-// most once; only the last number may have a fraction. Zero is "0s". Never negative.
+// "90s", "12h", "1h30m", "250ms", "1.5h", "2d". Units ms, s, m, h, d (and w), largest first, each
+// at most once; only the last number may have a fraction. Zero is "0s". Never negative.
 Result<Duration> parse_duration(std::string_view text);
-// The shortest text that parse_duration() reads back to the same milliseconds: "1h30m", "0s".
+// What people would write, whole milliseconds only: "1h30m", "1.5s", "250ms", "0s".
+// parse_duration() reads it back to the same milliseconds. A negative one gets a "-", for logs.
 std::string format_duration(Duration duration);
 
 // "4GiB", "1.5 MiB", "500MB", "512B". KiB… are powers of 1024, kB/KB… powers of 1000.

@@ -1,0 +1,116 @@
+#include "base/hash.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/encoding.h"
+#include "base/error.h"
+
+namespace outlast {
+namespace {
+
+constexpr std::string_view kSha256OfNothing =
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+constexpr std::string_view kSha256OfAbc =
+    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+std::string sha256_hex(std::string_view text) {
+  return sha256(as_bytes(text)).hex();
+}
+
+// FIPS 180-4 examples.
+TEST(Sha256, MatchesPublishedDigests) {
+  EXPECT_EQ(sha256_hex(""), kSha256OfNothing);
+  EXPECT_EQ(sha256_hex("abc"), kSha256OfAbc);
+  EXPECT_EQ(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256_hex(std::string(1'000'000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, PiecesHashLikeTheWhole) {
+  const std::string text(1000, 'x');
+  for (const std::size_t size : {1U, 63U, 64U, 65U, 999U}) {
+    Sha256 hash;
+    for (std::size_t at = 0; at < text.size(); at += size) {
+      hash.update(as_bytes(std::string_view(text).substr(at, size)));
+    }
+    EXPECT_EQ(hash.finish(), sha256(as_bytes(text))) << size;
+  }
+}
+
+TEST(Sha256, FinishStartsOver) {
+  Sha256 hash;
+  hash.update(as_bytes("something else"));
+  (void)hash.finish();
+  hash.update(as_bytes("abc"));
+  EXPECT_EQ(hash.finish().hex(), kSha256OfAbc);
+  EXPECT_EQ(hash.finish().hex(), kSha256OfNothing);
+}
+
+TEST(Sha256, MovesInTheMiddleOfAMessage) {
+  Sha256 first;
+  first.update(as_bytes("ab"));
+  Sha256 second = std::move(first);
+  second.update(as_bytes("c"));
+  EXPECT_EQ(second.finish().hex(), kSha256OfAbc);
+}
+
+TEST(Sha256Digest, ParsesItsOwnHex) {
+  const Sha256Digest digest = sha256(as_bytes("abc"));
+  EXPECT_EQ(parse_sha256(digest.hex()).value(), digest);
+}
+
+TEST(Sha256Digest, RefusesOtherLengthsAndCharacters) {
+  std::string bad_digit(kSha256OfAbc);
+  bad_digit.back() = 'x';
+  const std::string too_long = std::string(kSha256OfAbc) + "00";
+  for (const std::string_view hex :
+       {std::string_view(), kSha256OfAbc.substr(1), kSha256OfAbc.substr(2),
+        std::string_view(too_long), std::string_view(bad_digit)}) {
+    const auto digest = parse_sha256(hex);
+    ASSERT_FALSE(digest) << hex;
+    EXPECT_EQ(digest.error().code(), ErrorCode::kInvalidArgument);
+  }
+}
+
+TEST(Sha256Digest, OrdersLikeItsHex) {
+  const auto a = parse_sha256(kSha256OfAbc).value();
+  const auto b = parse_sha256(kSha256OfNothing).value();
+  EXPECT_LT(a, b);
+  EXPECT_NE(a, b);
+}
+
+// RFC 3720, appendix B.4, and the check value of the CRC catalogues.
+TEST(Crc32c, MatchesPublishedValues) {
+  std::string rising;
+  for (int i = 0; i < 32; ++i) rising += static_cast<char>(i);
+  std::string falling = rising;
+  std::reverse(falling.begin(), falling.end());
+  EXPECT_EQ(crc32c(as_bytes("123456789")), 0xe3069283U);
+  EXPECT_EQ(crc32c(as_bytes(std::string(32, '\0'))), 0x8a9136aaU);
+  EXPECT_EQ(crc32c(as_bytes(std::string(32, '\xff'))), 0x62a8ab43U);
+  EXPECT_EQ(crc32c(as_bytes(rising)), 0x46dd794eU);
+  EXPECT_EQ(crc32c(as_bytes(falling)), 0x113fdb5cU);
+  EXPECT_EQ(crc32c({}), 0U);
+}
+
+// At every split and alignment: the library switches methods by length and address.
+TEST(Crc32c, GoesOnWhereItStopped) {
+  std::string text;
+  for (int i = 0; i < 700; ++i) text += static_cast<char>(i * 7);
+  const BytesView bytes = as_bytes(text);
+  const std::uint32_t whole = crc32c(bytes);
+  for (std::size_t at = 0; at <= bytes.size(); ++at) {
+    ASSERT_EQ(crc32c(bytes.subspan(at), crc32c(bytes.first(at))), whole) << at;
+  }
+}
+
+}  // namespace
+}  // namespace outlast
