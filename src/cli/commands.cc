@@ -1,0 +1,23 @@
+#include "cli/commands.h"
+
+#include <utility>
+#include <vector>
+
+#include "cli/catalog.h"
+#include "cli/command_spec.h"
+
+namespace outlast::cli {
+
+Catalog make_catalog() {
+  std::vector<GroupSpec> groups = {
+      {.name = "job", .summary = "look at job files"},
+      {.name = "sim", .summary = "search simulated histories for mistakes"},
+  };
+  std::vector<CommandSpec> commands = {
+      job_check_command(),  job_schema_command(), doctor_command(),     sim_run_command(),
+      sim_replay_command(), help_command(),       completion_command(), complete_command(),
+  };
+  return {std::move(groups), std::move(commands)};
+}
+
+}  // namespace outlast::cli

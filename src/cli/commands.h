@@ -1,0 +1,21 @@
+#pragma once
+
+#include "cli/catalog.h"
+#include "cli/command_spec.h"
+
+// The commands of the program, each defined in its own command_*.cc.
+namespace outlast::cli {
+
+CommandSpec job_check_command();
+CommandSpec job_schema_command();
+CommandSpec sim_run_command();
+CommandSpec sim_replay_command();
+CommandSpec doctor_command();
+CommandSpec completion_command();
+CommandSpec complete_command();
+CommandSpec help_command();
+
+// All of them, in the order in which help shows them.
+Catalog make_catalog();
+
+}  // namespace outlast::cli
