@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -102,8 +101,7 @@ void Kernel::start(Task& task) {
   }
   try {
     if (!task.domain.dead()) task.body();
-  } catch (const Gone&) {
-    // The stack has unwound: that is all that dying means.
+  } catch (const Gone&) {  // NOLINT(bugprone-empty-catch): to have unwound is all that dying means
   } catch (...) {
     // A bug in the code under test; run() throws it to whoever asked for the simulation.
     if (!escaped_) escaped_ = std::current_exception();

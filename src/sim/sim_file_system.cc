@@ -54,8 +54,7 @@ class SimFileSystem::OpenFile : public sys::File {
 
   Result<void> write_at(BytesView bytes, std::uint64_t offset) override {
     if (!writable_) return not_writable();
-    const Result<void> entered =
-        fs_.enter("write", path_, fmt::format("{} at {}", bytes.size(), offset));
+    Result<void> entered = fs_.enter("write", path_, fmt::format("{} at {}", bytes.size(), offset));
     if (!entered) {
       const BytesView part = bytes.first(fs_.kernel_.random().below(bytes.size() + 1));
       if (!fs_.kernel_.current_domain().dead()) {
@@ -78,7 +77,7 @@ class SimFileSystem::OpenFile : public sys::File {
   }
 
   Result<void> sync() override {
-    const Result<void> entered = fs_.enter("sync", path_);
+    Result<void> entered = fs_.enter("sync", path_);
     if (!entered) {
       if (!fs_.kernel_.current_domain().dead()) {
         fs_.disk_.sync_in_vain(inode_, fs_.kernel_.random());

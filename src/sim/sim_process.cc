@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <signal.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <functional>

@@ -1,13 +1,12 @@
 #include "sim/sim_threads.h"
 
-#include <algorithm>
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -48,7 +47,7 @@ class SimMonitor : public sys::Monitor {
   void notify_one() override {
     if (waiting_.empty()) return;
     kernel_.wake(*waiting_.front());
-    waiting_.pop_front();
+    waiting_.erase(waiting_.begin());
   }
   void notify_all() override {
     for (Kernel::Task* task : waiting_) kernel_.wake(*task);
@@ -58,7 +57,7 @@ class SimMonitor : public sys::Monitor {
  private:
   Kernel& kernel_;
   bool locked_ = false;
-  std::deque<Kernel::Task*> waiting_;
+  std::vector<Kernel::Task*> waiting_;  // longest first
 };
 
 class SimThread : public sys::Thread {

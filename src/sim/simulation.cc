@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "base/check.h"
 #include "sim/kernel.h"
 #include "sys/call_context.h"
+#include "sys/threads.h"
 #include "sys/world.h"
 
 namespace outlast::sim {

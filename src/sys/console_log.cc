@@ -1,7 +1,5 @@
 #include "sys/console_log.h"
 
-#include <string>
-
 #include "base/log.h"
 #include "base/time.h"
 

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -78,7 +77,7 @@ Result<void> make_dirs(FileSystem& fs, const std::string& path) {
     // That it exists does not make it durable: whoever made it may have failed to sync. Those above
     // it are durable, because a folder is made only once its parent is. A parent that we may not
     // even open was not made by us.
-    const Result<void> synced = fs.sync_dir(parent);
+    Result<void> synced = fs.sync_dir(parent);
     if (!synced && synced.error().code() != ErrorCode::kPermissionDenied) return synced;
     return {};
   }

@@ -50,7 +50,8 @@ enum class OpenMode {
 class File {
  public:
   virtual ~File() = default;
-  // Up to buffer.size() bytes from `offset`; less only at the end of the file.
+  // Up to buffer.size() bytes from `offset`; less only at the end of the file. A pipe, which has no
+  // offsets, gives what comes next.
   virtual Result<std::size_t> read_at(std::span<std::byte> buffer, std::uint64_t offset) = 0;
   // All of `bytes`, or an error; after an error any part of them may have been written.
   virtual Result<void> write_at(BytesView bytes, std::uint64_t offset) = 0;

@@ -1,12 +1,12 @@
 #include "sys/posix_console.h"
 
 #include <sys/ioctl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "base/error.h"

@@ -3,12 +3,14 @@
 #include <sched.h>
 #include <sys/random.h>
 #include <sys/timex.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,10 +67,8 @@ class PosixFile : public File {
   Result<std::size_t> read_at(std::span<std::byte> buffer, std::uint64_t offset) override {
     std::size_t done = 0;
     while (done < buffer.size()) {
-      const ssize_t n = retry_eintr([&] {
-        return ::pread(fd_.get(), buffer.data() + done, buffer.size() - done,
-                       static_cast<off_t>(offset + done));
-      });
+      const ssize_t n = retry_eintr(
+          [&] { return read_some(buffer.subspan(done), static_cast<off_t>(offset + done)); });
       if (n < 0) return failed("read", path_);
       if (n == 0) break;
       done += static_cast<std::size_t>(n);
@@ -110,6 +109,12 @@ class PosixFile : public File {
   }
 
  private:
+  // A pipe (standard input, often) has no offsets: it gives what comes next.
+  ssize_t read_some(std::span<std::byte> buffer, off_t offset) const {
+    const ssize_t n = ::pread(fd_.get(), buffer.data(), buffer.size(), offset);
+    return n < 0 && errno == ESPIPE ? ::read(fd_.get(), buffer.data(), buffer.size()) : n;
+  }
+
   Fd fd_;
   std::string path_;
 };

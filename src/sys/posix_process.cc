@@ -39,6 +39,10 @@
 namespace outlast::sys {
 namespace {
 
+// <sys/wait.h> promises these, but the include check does not see them there.
+constexpr int kWhenEnded = WEXITED;                   // NOLINT(misc-include-cleaner)
+constexpr int kWhenEndedAndKeep = WEXITED | WNOWAIT;  // NOLINT(misc-include-cleaner)
+
 struct Pipe {
   Fd read;
   Fd write;
@@ -73,13 +77,13 @@ struct Stream {
 
 class PosixProcess : public Process {
  public:
-  PosixProcess(pid_t pid, Fd pidfd, std::vector<Stream> streams)
+  PosixProcess(int pid, Fd pidfd, std::vector<Stream> streams)
       : pid_(pid), pidfd_(std::move(pidfd)), streams_(std::move(streams)) {}
 
   ~PosixProcess() override {
     if (!status_) ::kill(-pid_, SIGKILL);
     siginfo_t info{};
-    retry_eintr([&] { return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED); });
+    retry_eintr([&] { return ::waitid(P_PID, static_cast<id_t>(pid_), &info, kWhenEnded); });
   }
 
   int pid() const override { return pid_; }
@@ -111,13 +115,14 @@ class PosixProcess : public Process {
     while (true) {
       OUTLAST_TRY_ASSIGN(const bool ended, wait_once(stopped.get(), ctx));
       if (!ended) continue;
-      OUTLAST_TRY(read_status());
+      OUTLAST_TRY_ASSIGN(const ExitStatus status, read_status());
+      status_ = status;
       for (Stream& stream : streams_) {
         while (stream.pipe && stream.pump()) {
         }
       }
       streams_.clear();
-      return *status_;
+      return status;
     }
   }
 
@@ -157,22 +162,18 @@ class PosixProcess : public Process {
     return static_cast<int>(std::clamp<std::int64_t>(ms, 0, std::numeric_limits<int>::max()));
   }
 
-  Result<void> read_status() {
+  Result<ExitStatus> read_status() const {
     siginfo_t info{};
     const auto ask = [&] {
-      // WNOWAIT: the zombie keeps its pid for us until the destructor.
-      return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
+      // The zombie keeps its pid for us until the destructor.
+      return ::waitid(P_PID, static_cast<id_t>(pid_), &info, kWhenEndedAndKeep);
     };
     if (retry_eintr(ask) != 0) return posix_error(errno, "read the status of a process");
-    if (info.si_code == CLD_EXITED) {
-      status_ = Exited{info.si_status};
-    } else {
-      status_ = Signaled{info.si_status};
-    }
-    return {};
+    if (info.si_code == CLD_EXITED) return ExitStatus(Exited{info.si_status});
+    return ExitStatus(Signaled{info.si_status});
   }
 
-  const pid_t pid_;
+  const int pid_;
   const Fd pidfd_;
   std::vector<Stream> streams_;
   std::optional<ExitStatus> status_;
@@ -256,7 +257,7 @@ class PosixProcessLauncher : public ProcessLauncher {
     const std::vector<char*> argv = pointers(spec.argv);
     const std::vector<char*> envp = pointers(variables);
 
-    pid_t pid = 0;
+    int pid = 0;
     const int failure = ::posix_spawnp(&pid, argv[0], &arguments.actions, &arguments.attributes,
                                        argv.data(), spec.environment ? envp.data() : environ);
     if (failure != 0) return not_started(failure, spec);

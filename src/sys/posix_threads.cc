@@ -58,7 +58,7 @@ class PosixMonitor : public Monitor {
 
 class PosixThread : public Thread {
  public:
-  PosixThread(std::string name, std::function<void(std::stop_token)> body)
+  PosixThread(const std::string& name, std::function<void(std::stop_token)> body)
       : thread_([name = name.substr(0, 15), body = std::move(body)](const std::stop_token& stop) {
           pthread_setname_np(pthread_self(), name.c_str());
           body(stop);
@@ -77,7 +77,7 @@ class PosixThreads : public Threads {
  public:
   std::unique_ptr<Thread> spawn(std::string name,
                                 std::function<void(std::stop_token)> body) override {
-    return std::make_unique<PosixThread>(std::move(name), std::move(body));
+    return std::make_unique<PosixThread>(name, std::move(body));
   }
   std::unique_ptr<Monitor> make_monitor() override { return std::make_unique<PosixMonitor>(); }
 };

@@ -8,17 +8,17 @@
 #include <memory>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "sim/kernel.h"
 #include "sim/simulation.h"
 #include "sim/workloads/wal_counter.h"
 #include "sim/workloads/workload.h"
-#include "sys/call_context.h"
 #include "sys/inbox.h"
+#include "sys/threads.h"
 #include "sys/world.h"
 
 namespace outlast::sim {
@@ -56,6 +56,7 @@ class WalCounterRun {
   Outcome run() {
     return simulation_.run([this] {
       std::vector<std::unique_ptr<sys::Thread>> clients;
+      clients.reserve(kClients);
       for (int i = 0; i < kClients; ++i) {
         clients.push_back(simulation_.threads().spawn(
             fmt::format("client{}", i), [this](const std::stop_token&) { ask_repeatedly(); }));
