@@ -24,22 +24,17 @@ struct LongFile {
   int line = 0;  // of long_files.txt
 };
 
+constexpr std::string_view kForm = "write: path, most lines, and the reason";
+
 std::vector<LongFile> read_long_files(const Tree& tree, std::vector<Finding>& findings) {
   std::vector<LongFile> entries;
-  const SourceFile* list = tree.find(kLongFiles);
-  if (list == nullptr) return entries;
-  int number = 0;
-  for (const std::string_view line : split_lines(list->text)) {
-    ++number;
-    if (line.empty() || line.starts_with('#')) continue;
-    std::istringstream words{std::string(line)};
-    LongFile entry{.path = "", .lines_max = 0, .line = number};
-    std::string reason;
-    if (words >> entry.path >> entry.lines_max >> reason) {
+  for (const Exception& line : read_exceptions(tree, kLongFiles, "length", kForm, findings)) {
+    std::istringstream number(line.word);
+    LongFile entry{.path = line.path, .lines_max = 0, .line = line.line};
+    if (number >> entry.lines_max && number.eof()) {
       entries.push_back(entry);
     } else {
-      findings.push_back(
-          {std::string(kLongFiles), number, "length", "write: path, most lines, and the reason"});
+      findings.push_back({std::string(kLongFiles), line.line, "length", std::string(kForm)});
     }
   }
   return entries;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -182,6 +183,28 @@ bool is_cpp(std::string_view path) {
 bool is_test_code(std::string_view path) {
   return path.ends_with("_test.cc") || path.starts_with("tests/") ||
          path.find("/testing/") != std::string_view::npos;
+}
+
+std::vector<Exception> read_exceptions(const Tree& tree, std::string_view list,
+                                       std::string_view rule, std::string_view form,
+                                       std::vector<Finding>& findings) {
+  std::vector<Exception> exceptions;
+  const SourceFile* file = tree.find(list);
+  if (file == nullptr) return exceptions;
+  int number = 0;
+  for (const std::string_view line : split_lines(file->text)) {
+    ++number;
+    if (line.empty() || line.starts_with('#')) continue;
+    std::istringstream words{std::string(line)};
+    Exception exception{.path = "", .word = "", .line = number};
+    std::string reason;
+    if (words >> exception.path >> exception.word >> reason) {
+      exceptions.push_back(exception);
+    } else {
+      findings.push_back({std::string(list), number, std::string(rule), std::string(form)});
+    }
+  }
+  return exceptions;
 }
 
 }  // namespace outlast::tidy

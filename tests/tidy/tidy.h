@@ -53,6 +53,18 @@ bool is_cpp(std::string_view path);
 // *_test.cc, and what lies in tests/ or in a testing/ folder.
 bool is_test_code(std::string_view path);
 
+// A line of allow.txt or long_files.txt: a path, a word about it, and a reason.
+struct Exception {
+  std::string path;
+  std::string word;
+  int line = 0;
+};
+// The lines of such a list. Empty lines and those that begin with "#" are none; a line with fewer
+// than three words is a finding under `rule` that says to write `form`.
+std::vector<Exception> read_exceptions(const Tree& tree, std::string_view list,
+                                       std::string_view rule, std::string_view form,
+                                       std::vector<Finding>& findings);
+
 // What touches the world, or chance, or other threads, outside the files that may.
 std::vector<Finding> check_words(const Tree& tree);
 // #include lines against src/dependencies.txt; own header first; rooted at src/; #pragma once;

@@ -49,6 +49,18 @@ class ProcessSuite : public ::testing::TestWithParam<ProcessWorld> {
     EXPECT_TRUE(process) << process.error().to_string();
     return process ? *std::move(process) : nullptr;
   }
+  // Started, and has printed something: a program that handles signals does so once it is ready.
+  // What it prints goes to `text`, which must outlive the process.
+  static std::unique_ptr<Process> start_and_hear(World& world, std::vector<std::string> argv,
+                                                 std::string& text) {
+    auto process =
+        start(world, std::move(argv),
+              {.target = Output::Sink([&text](std::string_view piece) { text += piece; })});
+    while (process && text.empty()) {
+      (void)process->wait({.deadline = world.clock.mono_now() + kShort});
+    }
+    return process;
+  }
   static std::string end_of(const Result<ExitStatus>& status) {
     return status ? to_string(*status) : status.error().to_string();
   }
@@ -110,13 +122,8 @@ TEST_P(ProcessSuite, AllOutputReachesTheSinkBeforeWaitReturns) {
 TEST_P(ProcessSuite, StoppingLetsAWillingProcessFinish) {
   GetParam().maker.run([](World& world, const std::string&) {
     std::string text;
-    const auto process =
-        start(world, GetParam().programs.takes_a_moment_after_term,
-              {.target = Output::Sink([&](std::string_view piece) { text += piece; })});
+    const auto process = start_and_hear(world, GetParam().programs.takes_a_moment_after_term, text);
     ASSERT_TRUE(process);
-    while (text.empty()) {  // it prints when its handler is in place
-      (void)process->wait({.deadline = world.clock.mono_now() + kShort});
-    }
     const StopPolicy policy{.grace = std::chrono::hours(1)};
     EXPECT_EQ(end_of(stop_process(*process, world.clock, policy, {})), "exited with 7");
   });
@@ -125,13 +132,8 @@ TEST_P(ProcessSuite, StoppingLetsAWillingProcessFinish) {
 TEST_P(ProcessSuite, StoppingKillsWhatIgnoresIt) {
   GetParam().maker.run([](World& world, const std::string&) {
     std::string text;
-    const auto process =
-        start(world, GetParam().programs.ignores_term,
-              {.target = Output::Sink([&](std::string_view piece) { text += piece; })});
+    const auto process = start_and_hear(world, GetParam().programs.ignores_term, text);
     ASSERT_TRUE(process);
-    while (text.empty()) {
-      (void)process->wait({.deadline = world.clock.mono_now() + kShort});
-    }
     EXPECT_EQ(end_of(stop_process(*process, world.clock, {.grace = kShort}, {})),
               "killed by SIGKILL");
   });
@@ -140,13 +142,8 @@ TEST_P(ProcessSuite, StoppingKillsWhatIgnoresIt) {
 TEST_P(ProcessSuite, AnEndedContextCutsTheGraceShort) {
   GetParam().maker.run([](World& world, const std::string&) {
     std::string text;
-    const auto process =
-        start(world, GetParam().programs.ignores_term,
-              {.target = Output::Sink([&](std::string_view piece) { text += piece; })});
+    const auto process = start_and_hear(world, GetParam().programs.ignores_term, text);
     ASSERT_TRUE(process);
-    while (text.empty()) {
-      (void)process->wait({.deadline = world.clock.mono_now() + kShort});
-    }
     std::stop_source stop;
     stop.request_stop();
     EXPECT_EQ(end_of(stop_process(*process, world.clock, {.grace = std::chrono::hours(1)},
