@@ -41,6 +41,8 @@ int main(int argc, char** argv) {
   occupy_standard_descriptors();
   // A reader that goes away ends in an error of that write, not in our death.
   std::signal(SIGPIPE, SIG_IGN);
+  // Whoever started us may ignore it, which would make the kernel reap our children for us.
+  std::signal(SIGCHLD, SIG_DFL);
   try {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     outlast::sys::RealWorld real;

@@ -57,7 +57,9 @@ std::string text_value(const LogValue& value) {
         if constexpr (std::is_same_v<T, std::string>) {
           return text_value(v);
         } else if constexpr (std::is_same_v<T, Duration>) {
-          return format_duration(v);
+          const bool tiny = v != Duration() && std::chrono::abs(v) < std::chrono::milliseconds(1);
+          return tiny ? fmt::format("{}us", static_cast<double>(v.count()) / 1000)
+                      : format_duration(v);
         } else {
           return fmt::format("{}", v);
         }

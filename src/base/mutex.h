@@ -15,10 +15,21 @@
 
 namespace outlast {
 
+namespace detail {
+// How many this thread holds; the simulator wants none at a call into sys.
+inline thread_local int mutexes_held = 0;
+}  // namespace detail
+
 class OUTLAST_ANNOTATION(capability("mutex")) Mutex {
  public:
-  void lock() OUTLAST_ANNOTATION(acquire_capability()) { mutex_.lock(); }
-  void unlock() OUTLAST_ANNOTATION(release_capability()) { mutex_.unlock(); }
+  void lock() OUTLAST_ANNOTATION(acquire_capability()) {
+    mutex_.lock();
+    ++detail::mutexes_held;
+  }
+  void unlock() OUTLAST_ANNOTATION(release_capability()) {
+    --detail::mutexes_held;
+    mutex_.unlock();
+  }
 
  private:
   std::mutex mutex_;

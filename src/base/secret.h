@@ -25,7 +25,8 @@ class Secret {
   Secret(const Secret&) = default;
   Secret(Secret&& other) noexcept : value_(std::move(other.value_)) { wipe(other.value_); }
   Secret& operator=(Secret other) noexcept {
-    std::swap(value_, other.value_);
+    wipe(value_);
+    value_ = std::move(other.value_);  // not a swap, whose temporary nobody would wipe
     return *this;
   }
   ~Secret() { wipe(value_); }

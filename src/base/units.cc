@@ -119,6 +119,8 @@ Result<Duration> parse_duration(std::string_view text) {
     first_allowed = unit + 1;
     rest.remove_prefix(letters);
   } while (!rest.empty());
+  // Finer than format_duration() shows would be lost when it is written down.
+  if (sum % 1'000'000 != 0) return bad_duration(text);
   return Duration(static_cast<Duration::rep>(sum));
 }
 

@@ -12,7 +12,8 @@
 namespace outlast {
 
 // "90s", "12h", "1h30m", "250ms", "1.5h", "2d". Units ms, s, m, h, d (and w), largest first, each
-// at most once; only the last number may have a fraction. Zero is "0s". Never negative.
+// at most once; only the last number may have a fraction, and nothing is finer than a
+// millisecond. Zero is "0s". Never negative.
 Result<Duration> parse_duration(std::string_view text);
 // What people would write, whole milliseconds only: "1h30m", "1.5s", "250ms", "0s".
 // parse_duration() reads it back to the same milliseconds. A negative one gets a "-", for logs.

@@ -34,14 +34,15 @@ TEST(ParseDuration, ReadsWhatPeopleWrite) {
             days(9) + hours(3) + minutes(4) + std::chrono::milliseconds(5006));
   EXPECT_EQ(parse_duration("0s").value(), Duration(0));
   EXPECT_EQ(parse_duration("1m0.25s").value(), std::chrono::milliseconds(60'250));
-  EXPECT_EQ(parse_duration("0.000001ms").value(), nanoseconds(1));
+  EXPECT_EQ(parse_duration("0.001s").value(), std::chrono::milliseconds(1));
 }
 
 TEST(ParseDuration, RefusesEverythingElse) {
   for (const std::string_view text :
-       {"",       "0",     "10",    "s",       "h",    "-1h",    "+1h",  "1 h",  "1h ",  " 1h",
-        "1h 30m", "30m1h", "1h1h",  "1.5h30m", "1.h",  ".5h",    "1,5h", "1e3s", "1H",   "1hour",
-        "1us",    "1sec",  "0x10s", "h1",      "1h30", "1h30mx", "infs", "nans", "1..5s"}) {
+       {"",     "0",      "10",     "s",     "h",     "-1h",     "+1h",     "1 h",
+        "1h ",  " 1h",    "1h 30m", "30m1h", "1h1h",  "1.5h30m", "1.h",     ".5h",
+        "1,5h", "1e3s",   "1H",     "1hour", "1us",   "1sec",    "0x10s",   "h1",
+        "1h30", "1h30mx", "infs",   "nans",  "1..5s", "0.5ms",   "60.0004s"}) {
     const auto duration = parse_duration(text);
     ASSERT_FALSE(duration) << text;
     EXPECT_EQ(duration.error().code(), ErrorCode::kInvalidArgument);

@@ -106,7 +106,7 @@ TEST(ParseInvocation, ReadsNumbers) {
   EXPECT_EQ(parsed({"f"})->number("count"), std::nullopt);
   for (const char* wrong : {"many", "-1", "1.5", "1 ", "0x10", "18446744073709551616"}) {
     EXPECT_EQ(mistake_in({"f", "--count", wrong}),
-              std::string("--count must be a whole number, not '") + wrong +
+              std::string("--count must be a whole number below 2^64, not '") + wrong +
                   "'. See: outlast job try --help");
   }
 }

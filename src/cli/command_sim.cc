@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <string>
 #include <string_view>
@@ -71,6 +72,12 @@ Result<ExitCode> run_sim_run(const Invocation& invocation, Context& context) {
   OUTLAST_TRY_ASSIGN(const SimChoice choice, read_choice(invocation));
   const std::uint64_t seeds = invocation.number("seeds").value_or(kSeedsDefault);
   const std::uint64_t first = invocation.number("first").value_or(1);
+  if (seeds == 0 || first > std::numeric_limits<std::uint64_t>::max() - (seeds - 1)) {
+    terminal.error("wrong command line", seeds == 0
+                                             ? "--seeds must be at least 1: no seed shows nothing"
+                                             : "the seeds from --first on must stay below 2^64");
+    return ExitCode::kWrongCommandLine;
+  }
 
   Json failures = Json::array();
   std::uint64_t steps = 0;

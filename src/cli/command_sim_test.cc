@@ -28,9 +28,15 @@ TEST(SimRun, NamesTheSeedsThatFindABugAndHowToReadThem) {
 TEST(SimRun, RefusesWhatIsNotANumber) {
   const Ran ran = run_command({"sim", "run", "--seeds", "many"});
   EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_EQ(ran.err,
+            "outlast: error: --seeds must be a whole number below 2^64, not 'many'. See: outlast "
+            "sim run --help\n");
+}
+
+TEST(SimRun, RefusesToShowNothing) {
+  EXPECT_EQ(run_command({"sim", "run", "--seeds", "0"}).exit_code, 2);
   EXPECT_EQ(
-      ran.err,
-      "outlast: error: --seeds must be a whole number, not 'many'. See: outlast sim run --help\n");
+      run_command({"sim", "run", "--seeds", "2", "--first", "18446744073709551615"}).exit_code, 2);
 }
 
 TEST(SimReplay, TellsTheSameStoryTwice) {

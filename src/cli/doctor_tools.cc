@@ -50,8 +50,10 @@ constexpr std::size_t kCriuTextMax = 16U << 10U;
 bool is_program(sys::World& world, const std::string& path) {
   const Result<sys::FileInfo> info = world.files.stat(path);
   if (!info) return false;
-  // Links are not followed: a distribution's "editor → alternatives" chain counts as the program.
-  if (info->type == sys::FileType::kSymlink) return true;
+  // A link is a program if it leads to a file that opens: not to nothing, and not to a folder.
+  if (info->type == sys::FileType::kSymlink) {
+    return world.files.open(path, sys::OpenMode::kRead) && !world.files.list(path);
+  }
   return info->type == sys::FileType::kFile && (info->mode & 0111U) != 0;
 }
 

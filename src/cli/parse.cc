@@ -49,7 +49,8 @@ Error wrong_word(const CommandSpec& command, std::string_view what, const std::s
 }
 
 Error no_number(const CommandSpec& command, std::string_view what, const std::string& given) {
-  return wrong(command, fmt::format("{} must be a whole number, not '{}'", what, printable(given)));
+  return wrong(command, fmt::format("{} must be a whole number below 2^64, not '{}'", what,
+                                    printable(given)));
 }
 
 // CLI11 would take the next word as the value of "--opt=", and reads "--flag=no" in its own way.

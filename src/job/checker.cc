@@ -43,14 +43,13 @@ bool is_word_of(std::string_view text, std::span<const std::string_view> words) 
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-// A URL without the password that it may hold: messages end up in logs.
+// A URL without the password or token that it may hold before its host: messages end up in logs.
 std::string without_password(std::string_view text) {
   const std::size_t start = text.find("://");
+  if (start == std::string_view::npos) return std::string(text);
   const std::size_t end = text.rfind('@');
-  if (start == std::string_view::npos || end == std::string_view::npos) return std::string(text);
-  const std::size_t colon = text.find(':', start + 3);
-  if (colon > end) return std::string(text);
-  return fmt::format("{}***{}", text.substr(0, colon + 1), text.substr(end));
+  if (end == std::string_view::npos || end < start) return std::string(text);
+  return fmt::format("{}***{}", text.substr(0, start + 3), text.substr(end));
 }
 
 std::string described(const YamlNode& node) {

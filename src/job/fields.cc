@@ -51,7 +51,7 @@ constexpr ValueType kFile = {
     .expected = "a path inside the job's folder", .read = read_file, .pattern = "^[^/*?][^*?]*$"};
 constexpr ValueType kFiles = {.shape = Shape::kList, .expected = "a list of paths", .item = &kFile};
 constexpr ValueType kGitUrl = {
-    .expected = "an https://, ssh:// or git:// URL, or user@host:path",
+    .expected = "an https://, http://, ssh:// or git:// URL, or user@host:path",
     .read = read_git_url,
     .pattern = "^(https://|http://|ssh://|git://|[A-Za-z0-9_][A-Za-z0-9_.-]*@[^ ]+:)[^ ]+$"};
 constexpr ValueType kGitRevision = {.expected = "a branch, tag or commit",
@@ -123,8 +123,9 @@ constexpr ValueType kCachePath = {.expected = "a folder inside the work folder o
                                   .pattern = "^[^/]"};
 constexpr ValueType kCache = {
     .shape = Shape::kList, .expected = "a list of folders", .item = &kCachePath};
-constexpr ValueType kWebhook = {
-    .expected = "an https:// URL", .read = read_webhook, .pattern = "^https?://[^/?# ][^ ]*$"};
+constexpr ValueType kWebhook = {.expected = "an https:// or http:// URL",
+                                .read = read_webhook,
+                                .pattern = "^https?://[^/?# ][^ ]*$"};
 constexpr ValueType kNotifyWord = {.words = kNotifyWords};
 constexpr ValueType kNotifyOn = {.shape = Shape::kList,
                                  .expected = "a list of events",

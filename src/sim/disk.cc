@@ -101,7 +101,7 @@ Result<void> Disk::write(Inode file, BytesView bytes, std::uint64_t offset, Wall
   Node& target = node(file);
   const std::uint64_t old_size = target.content.size();
   const std::uint64_t size_max = old_size + (capacity_ > used_ ? capacity_ - used_ : 0);
-  const bool full = offset + bytes.size() > std::max(size_max, old_size);
+  const bool full = offset > size_max || bytes.size() > size_max - offset;
   if (full) bytes = bytes.first(offset < size_max ? size_max - offset : 0);
   if (!bytes.empty()) {
     Change change{

@@ -19,6 +19,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/time.h"
 #include "sys/call_context.h"
 #include "sys/threads.h"
@@ -42,6 +43,7 @@ class Kernel::Task {
   bool mortal = true;         // death of its domain wakes it
   std::string waits_for;
   std::vector<Task*> joiners;
+  int locks_held = 0;  // of simulated monitors
 
   std::thread thread;
   std::condition_variable turn;
@@ -87,8 +89,8 @@ Kernel::Task& Kernel::spawn(Domain& domain, std::string name, std::function<void
   tasks_.push_back(
       std::make_unique<Task>(domain, fmt::format("{}/{}", domain.name, name), std::move(body)));
   Task& task = *tasks_.back();
-  live_.push_back(&task);
   task.thread = std::thread([this, &task] { start(task); });
+  live_.push_back(&task);
   return task;
 }
 
@@ -114,6 +116,7 @@ void Kernel::start(Task& task) {
 void Kernel::finish(Task& task) {
   task.state = Task::State::kEnded;
   std::erase(live_, &task);
+  ended_tasks_.push_back(&task);
   for (Task* joiner : task.joiners) wake(*joiner);
   for (Task* watcher : end_watchers_) wake(*watcher);
   Task* next = choose();
@@ -129,27 +132,43 @@ void Kernel::finish(Task& task) {
   }
 }
 
+void Kernel::check_no_lock_is_held(std::string_view what) {
+  OUTLAST_CHECK(current().locks_held == 0 && detail::mutexes_held == 0,
+                "{} makes the call '{}' while it holds a lock", current().name, what);
+}
+
+void Kernel::count_lock(int change) {
+  current().locks_held += change;
+}
+
 bool Kernel::step(std::string_view what, std::string_view detail) {
   Task& self = current();
   if (self.domain.dead()) {
     if (std::uncaught_exceptions() > 0) return false;
     throw Gone{};
   }
+  check_no_lock_is_held(what);
   trace_.add(now_, self.name, what, detail);
   if (++steps_ > options_.steps_max) fail(fmt::format("no end after {} steps", options_.steps_max));
   if (now_.time_since_epoch() > options_.time_max) fail("no end in the time allowed");
   now_ += std::chrono::microseconds(1 + random_.below(20));
 
-  Domain& domain = self.domain;
-  ++domain.calls;
-  const bool dies = domain.death_at_call ? domain.calls == *domain.death_at_call
-                                         : random_.chance(domain.death_per_call);
-  if (dies && domain.die) domain.die();
+  roll_for_death(self.domain);
 
   pass_baton(self);
   if (!self.domain.dead()) return true;
   if (std::uncaught_exceptions() > 0) return false;
   throw Gone{};
+}
+
+// What a process does counts as a call of its machine: the nearest domain that can die by chance.
+void Kernel::roll_for_death(Domain& caller) {
+  Domain* domain = &caller;
+  while (domain->parent != nullptr && !domain->die) domain = domain->parent;
+  ++domain->calls;
+  const bool dies = domain->death_at_call ? domain->calls == *domain->death_at_call
+                                          : random_.chance(domain->death_per_call);
+  if (dies && domain->die) domain->die();
 }
 
 void Kernel::note(std::string_view what, std::string_view detail) {
@@ -158,6 +177,7 @@ void Kernel::note(std::string_view what, std::string_view detail) {
 
 sys::Woken Kernel::block(std::string_view what, const sys::CallContext& ctx) {
   Task& self = current();
+  check_no_lock_is_held(what);
   if (ctx.stop.stop_requested()) return sys::Woken::kStopped;
   if (self.domain.dead()) return sys::Woken::kStopped;
   self.state = Task::State::kBlocked;
@@ -176,9 +196,10 @@ sys::Woken Kernel::block(std::string_view what, const sys::CallContext& ctx) {
 }
 
 void Kernel::wake(Task& task) {
-  if (task.state != Task::State::kBlocked) return;
+  // Also if a deadline or a stop woke it first, but it has not run since: what it waited for is
+  // there.
   task.notified = true;
-  task.state = Task::State::kReady;
+  if (task.state == Task::State::kBlocked) task.state = Task::State::kReady;
 }
 
 void Kernel::throw_if_gone() {
@@ -186,6 +207,7 @@ void Kernel::throw_if_gone() {
 }
 
 void Kernel::join(Task& task) {
+  check_no_lock_is_held("join");
   Task& self = current();
   self.mortal = false;
   while (task.state != Task::State::kEnded) {
@@ -248,9 +270,6 @@ void Kernel::fail(std::string why) {
 void Kernel::abort_all() {
   aborting_ = true;
   kill(root_);
-  for (Task* task : live_) {
-    if (task->state == Task::State::kBlocked && task->mortal) task->state = Task::State::kReady;
-  }
 }
 
 // Gives the turn to whoever is chosen and returns when `self` is chosen again.
@@ -305,11 +324,8 @@ std::string Kernel::waiting_tasks() const {
 // Joins the threads that have handed on the baton for the last time. Their tasks stay, because
 // others may still hold a reference to join().
 void Kernel::reap() {
-  for (const auto& task : tasks_) {
-    if (task->state == Task::State::kEnded && task->thread.joinable() && task.get() != running_) {
-      task->thread.join();
-    }
-  }
+  for (Task* task : ended_tasks_) task->thread.join();
+  ended_tasks_.clear();
 }
 
 }  // namespace outlast::sim

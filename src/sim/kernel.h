@@ -32,9 +32,9 @@ namespace outlast::sim {
 
 // Thrown out of a sys call when the machine or process that makes it is no more, so that the stack
 // unwinds and nothing happens after the end. Nobody throws it but the kernel, and nobody may
-// swallow it. While a thread unwinds, sys calls return gone_error() instead. A destructor must
-// therefore not make sys calls when nothing is in flight; those of File, Thread and Process are
-// safe.
+// swallow it. While a thread unwinds, sys calls return gone_error() instead. A destructor or
+// a stop callback must therefore not make sys calls when nothing is in flight; the destructors of
+// File, Thread and Process are safe.
 struct Gone {};
 Error gone_error();
 
@@ -44,7 +44,8 @@ struct Domain {
   std::string name;
   Domain* parent = nullptr;
   bool alive = true;
-  // Chance at every sys call made in it (not in its children) that `die` is called.
+  // Chance at every sys call made in it, or in a child that has no `die` of its own, that `die` is
+  // called.
   double death_per_call = 0;
   // Or: death exactly at this call, counted from 1.
   std::optional<std::uint64_t> death_at_call;
@@ -98,6 +99,8 @@ class Kernel {
   sys::Woken block(std::string_view what, const sys::CallContext& ctx);
   void wake(Task& task);
   void throw_if_gone();
+  // The caller took (+1) or gave back (-1) a simulated lock. It may make no call while it has one.
+  void count_lock(int change);
   // Suspends the caller until `task` has ended, whatever happens to its own domain: both die
   // together.
   void join(Task& task);
@@ -122,6 +125,8 @@ class Kernel {
   Random& random() { return random_; }
 
  private:
+  void check_no_lock_is_held(std::string_view what);
+  void roll_for_death(Domain& caller);
   void start(Task& task);
   void finish(Task& task);
   void pass_baton(Task& self);
@@ -137,6 +142,7 @@ class Kernel {
   Domain root_;
   std::vector<std::unique_ptr<Task>> tasks_;  // all that ever were: somebody may still join them
   std::vector<Task*> live_;                   // those that have not ended, in order of birth
+  std::vector<Task*> ended_tasks_;            // whose real threads are still to be joined
   std::vector<Task*> end_watchers_;
   Task* running_ = nullptr;
   std::uint64_t births_ = 0;

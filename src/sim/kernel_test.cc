@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
+#include "base/result.h"
 #include "sim/simulation.h"
 #include "sys/inbox.h"
 
@@ -73,6 +75,40 @@ TEST(Kernel, ADeadlockIsReportedWithWhoWaitsForWhat) {
   });
   EXPECT_FALSE(outcome.ok);
   EXPECT_EQ(outcome.failure, "deadlock: outside/main waits for a message");
+}
+
+// A message that came just as the deadline passed must not be left lying: whichever of the two woke
+// the receiver, what is there wins.
+TEST(Kernel, AMessageWinsOverADeadlineThatPassesWithIt) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Simulation simulation({.seed = seed});
+    const Outcome outcome = simulation.run([&] {
+      sys::Inbox<int> inbox(simulation.threads(), 1);
+      bool posted = false;
+      const MonoTime deadline = simulation.clock().mono_now() + milliseconds(1);
+      const auto sender = simulation.threads().spawn("sender", [&](const std::stop_token&) {
+        (void)simulation.clock().sleep_until(deadline, {});
+        posted = inbox.try_post(1);
+      });
+      const Result<int> message = inbox.receive({.deadline = deadline});
+      EXPECT_EQ(message.has_value(), posted) << "seed " << seed;  // no call lies between the two
+    });
+    EXPECT_TRUE(outcome.ok) << outcome.failure;
+  }
+}
+
+TEST(KernelDeathTest, ACallUnderALockIsABug) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        Simulation simulation({.seed = 1});
+        (void)simulation.run([&] {
+          Mutex mutex;
+          const MutexLock lock(mutex);
+          (void)simulation.clock().mono_now();
+        });
+      },
+      "outside/main makes the call 'clock' while it holds a lock");
 }
 
 TEST(Kernel, ALivelockEnds) {

@@ -89,6 +89,60 @@ TEST(Machine, ItsProcessesDieWithIt) {
   EXPECT_FALSE(lived_on);
 }
 
+TEST(Machine, ACallOfAProcessIsACallOfItsMachine) {
+  Simulation simulation({.seed = 1});
+  Machine& machine = simulation.add_machine("m1");
+  int written = 0;
+  machine.processes().install("trainer", [&](SimProcessSelf&) {
+    for (; written < 100; ++written) (void)machine.world().files.make_dir("/step");
+    return 0;
+  });
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [](sys::World& world) {
+          const auto trainer = world.processes.spawn({.argv = {"trainer"}});
+          ASSERT_TRUE(trainer);
+          (void)(*trainer)->wait({});
+          ADD_FAILURE() << "the machine lived on";
+        },
+        {.crash_at_call = 40});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+  EXPECT_EQ(machine.calls(), 40U);
+  EXPECT_LT(written, 40);
+}
+
+TEST(Machine, WhatUnwindsCannotSendAnyMore) {
+  Simulation simulation({.seed = 1});
+  Machine& machine = simulation.add_machine("m1");
+  sys::Inbox<int> network(simulation.threads(), 10);
+  struct LastMessage {
+    sys::Inbox<int>& network;
+    sys::World& world;
+    ~LastMessage() {
+      EXPECT_FALSE(network.try_post(1));
+      EXPECT_FALSE(network.post(2, {}));
+      network.close();
+      world.console.out("too late");
+    }
+  };
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [&](sys::World& world) {
+          const LastMessage last{network, world};
+          (void)world.clock.sleep_for(hours(1), {});
+        },
+        {});
+    (void)simulation.clock().sleep_for(milliseconds(1), {});
+    machine.crash();
+    EXPECT_TRUE(machine.wait_until_off({}));
+    EXPECT_FALSE(network.try_receive());
+    EXPECT_TRUE(network.try_post(3));  // not closed either
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+  EXPECT_EQ(machine.console().out_text, "");
+}
+
 TEST(Machine, OthersGoOnWhenOneCrashes) {
   Simulation simulation({.seed = 2});
   Machine& doomed = simulation.add_machine("doomed");

@@ -51,7 +51,9 @@ class Running : public SimProcessSelf {
   const sys::ProcessSpec& spec() const override { return spec_; }
   void out(std::string_view text) override { write(spec_.out, text); }
   void err(std::string_view text) override { write(spec_.err, text); }
-  void handle(int signal_number) override { handled_.insert(signal_number); }
+  void handle(int signal_number) override {
+    if (kernel_.step("handle")) handled_.insert(signal_number);
+  }
 
   Result<int> next_signal(const sys::CallContext& ctx) override {
     if (!kernel_.step("next_signal")) return gone_error();
@@ -94,25 +96,31 @@ class Running : public SimProcessSelf {
         pipe_bytes_ -= text.size();
         wake_all();
         (*sink)(text);
+        // Also after output: a child that never stops writing must not outrun its deadline.
+        if (status_) continue;
+        if (ctx.stop.stop_requested()) return stopped();
+        if (kernel_.now() >= ctx.deadline) return still_running();
       }
       if (status_) return *status_;
       const sys::Woken woken = wait_for(domain_.name, ctx);
-      if (woken == sys::Woken::kStopped) {
-        return Error(ErrorCode::kCancelled, "stopped while waiting for a process");
-      }
-      if (woken == sys::Woken::kDeadline) {
-        return Error(ErrorCode::kDeadlineExceeded, "the process is still running");
-      }
+      if (woken == sys::Woken::kStopped) return stopped();
+      if (woken == sys::Woken::kDeadline) return still_running();
     }
   }
 
  private:
+  static Error stopped() { return {ErrorCode::kCancelled, "stopped while waiting for a process"}; }
+  static Error still_running() {
+    return {ErrorCode::kDeadlineExceeded, "the process is still running"};
+  }
+
   void write(const sys::Output& output, std::string_view text) {
     if (!kernel_.step("write", text)) return;
     const auto* sink = std::get_if<sys::Output::Sink>(&output.target);
     if (sink == nullptr) return;
     while (pipe_bytes_ > 0 && pipe_bytes_ + text.size() > kPipeBytes) {
       (void)wait_for("room in a pipe", {});
+      if (kernel_.current_domain().dead()) return;
     }
     pipe_bytes_ += text.size();
     written_.emplace_back(sink, text);

@@ -18,7 +18,8 @@
 
 namespace outlast::sim {
 
-// What a simulated program sees of itself. Its calls are scheduling points like any other.
+// What a simulated program sees of itself. Calls with an effect are scheduling points like any
+// other.
 class SimProcessSelf {
  public:
   virtual ~SimProcessSelf() = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -52,8 +53,15 @@ class SimConsole : public sys::Console {
   bool terminal = false;
   Result<void> status;
 
-  void out(std::string_view text) override { out_text += text; }
-  void err(std::string_view text) override { err_text += text; }
+  // Asked before every text, on a simulated machine: false if it is gone.
+  std::function<bool()> enter;
+
+  void out(std::string_view text) override {
+    if (!enter || enter()) out_text += text;
+  }
+  void err(std::string_view text) override {
+    if (!enter || enter()) err_text += text;
+  }
   Result<void> out_status() override { return status; }
   bool out_is_terminal() override { return terminal; }
   bool err_is_terminal() override { return terminal; }

@@ -32,7 +32,9 @@ Machine::Machine(Kernel& kernel, std::string name, std::uint64_t disk_bytes)
              .processes = processes_,
              .environment = environment_,
              .console = console_,
-             .random = random_} {}
+             .random = random_} {
+  console_.enter = [this] { return kernel_.step("console"); };
+}
 
 void Machine::boot(std::function<void(sys::World&)> program, const Hazard& hazard) {
   OUTLAST_CHECK(!is_on(), "{} is on already", name_);

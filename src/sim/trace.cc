@@ -12,7 +12,6 @@ namespace outlast::sim {
 
 void Trace::add(MonoTime when, std::string_view who, std::string_view what,
                 std::string_view detail) {
-  ++events_;
   const auto nanoseconds = static_cast<std::uint64_t>(when.time_since_epoch().count());
   for (unsigned shift = 0; shift < 64; shift += 8) {
     hash_ = (hash_ ^ (nanoseconds >> shift & 0xffU)) * 0x100000001b3;

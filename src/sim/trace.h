@@ -20,7 +20,6 @@ class Trace {
   void add(MonoTime when, std::string_view who, std::string_view what, std::string_view detail);
 
   std::uint64_t hash() const { return hash_; }
-  std::uint64_t events() const { return events_; }
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:
@@ -28,7 +27,6 @@ class Trace {
 
   const bool keep_lines_;
   std::uint64_t hash_ = 0xcbf29ce484222325;  // FNV-1a: only equality matters, not strength
-  std::uint64_t events_ = 0;
   std::vector<std::string> lines_;
 };
 

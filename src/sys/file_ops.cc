@@ -17,6 +17,18 @@
 #include "sys/file_system.h"
 
 namespace outlast::sys {
+namespace {
+
+// That a folder exists does not make it durable: whoever made it may have failed to sync, or not
+// have come to it yet. Those above it are durable, because a folder is made only once its parent
+// is. A parent that we may not even open was not made by us.
+Result<void> sync_existing(FileSystem& fs, const std::string& parent) {
+  Result<void> synced = fs.sync_dir(parent);
+  if (!synced && synced.error().code() == ErrorCode::kPermissionDenied) return {};
+  return synced;
+}
+
+}  // namespace
 
 std::string join_path(std::string_view folder, std::string_view name) {
   if (folder.empty() || name.starts_with('/')) return std::string(name);
@@ -55,7 +67,7 @@ Result<std::string> read_file(FileSystem& fs, const std::string& path, std::uint
     OUTLAST_TRY_ASSIGN(const std::size_t n, file->read_at(piece, before));
     text.resize(before + n);
     if (text.size() > bytes_max) return too_large();
-    if (n == 0) return text;
+    if (n < kPiece) return text;  // short only at the end
   }
 }
 
@@ -74,12 +86,7 @@ Result<void> make_dirs(FileSystem& fs, const std::string& path) {
   const std::string parent = parent_path(path);
   const Result<FileInfo> info = fs.stat(path);
   if (info && info->type == FileType::kDirectory) {
-    // That it exists does not make it durable: whoever made it may have failed to sync. Those above
-    // it are durable, because a folder is made only once its parent is. A parent that we may not
-    // even open was not made by us.
-    Result<void> synced = fs.sync_dir(parent);
-    if (!synced && synced.error().code() != ErrorCode::kPermissionDenied) return synced;
-    return {};
+    return sync_existing(fs, parent);
   }
   if (!info && info.error().code() == ErrorCode::kNotFound && parent != path) {
     OUTLAST_TRY(make_dirs(fs, parent));
@@ -89,7 +96,7 @@ Result<void> make_dirs(FileSystem& fs, const std::string& path) {
     // Somebody else made it meanwhile, or it is a symlink to a folder; anything else cannot be
     // used.
     OUTLAST_TRY(fs.list(path));
-    return {};
+    return sync_existing(fs, parent);
   }
   OUTLAST_TRY(made);
   return fs.sync_dir(parent);

@@ -29,6 +29,7 @@ class Inbox {
   // stayed full; the message was then not sent.
   Result<void> post(Message message, const CallContext& ctx) {
     std::unique_lock lock(*monitor_);
+    if (monitor_->caller_is_gone()) return gone();
     while (!closed_ && messages_.size() >= capacity_) {
       OUTLAST_TRY(woken(monitor_->wait(ctx), "post: the inbox stayed full"));
     }
@@ -41,7 +42,7 @@ class Inbox {
   // False, at once, when there is no room or the inbox is closed.
   [[nodiscard]] bool try_post(Message message) {
     std::unique_lock lock(*monitor_);
-    if (closed_ || messages_.size() >= capacity_) return false;
+    if (monitor_->caller_is_gone() || closed_ || messages_.size() >= capacity_) return false;
     messages_.push_back(std::move(message));
     monitor_->notify_all();
     return true;
@@ -51,6 +52,7 @@ class Inbox {
   // kCancelled. A message that is already there wins over a passed deadline and over a stop.
   Result<Message> receive(const CallContext& ctx) {
     std::unique_lock lock(*monitor_);
+    if (monitor_->caller_is_gone()) return gone();
     while (messages_.empty()) {
       if (closed_) return closed();
       OUTLAST_TRY(woken(monitor_->wait(ctx), "receive: no message came"));
@@ -60,19 +62,22 @@ class Inbox {
 
   std::optional<Message> try_receive() {
     std::unique_lock lock(*monitor_);
-    if (messages_.empty()) return std::nullopt;
+    if (monitor_->caller_is_gone() || messages_.empty()) return std::nullopt;
     return take();
   }
 
   // No more messages go in; senders and, once it is empty, receivers are told.
   void close() {
     std::unique_lock lock(*monitor_);
+    if (monitor_->caller_is_gone()) return;
     closed_ = true;
     monitor_->notify_all();
   }
 
  private:
   static Error closed() { return {ErrorCode::kCancelled, "the inbox is closed"}; }
+
+  static Error gone() { return {ErrorCode::kCancelled, "this machine is gone"}; }
 
   Result<void> woken(Woken why, const char* what) const {
     if (why == Woken::kStopped) return Error(ErrorCode::kCancelled, "stopped while waiting");

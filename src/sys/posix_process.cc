@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -27,7 +29,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/check.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -42,6 +43,8 @@ namespace {
 // <sys/wait.h> promises these, but the include check does not see them there.
 constexpr int kWhenEnded = WEXITED;                   // NOLINT(misc-include-cleaner)
 constexpr int kWhenEndedAndKeep = WEXITED | WNOWAIT;  // NOLINT(misc-include-cleaner)
+
+constexpr std::size_t kPieceBytes = 64U << 10U;
 
 struct Pipe {
   Fd read;
@@ -61,17 +64,30 @@ struct Stream {
   Fd pipe;
   Output::Sink sink;
 
-  // Passes on what is there; closes at the end of the stream. False if there was nothing more.
-  bool pump() {
-    std::array<char, 64U << 10U> buffer;  // NOLINT: filled by read
-    const ssize_t n = retry_eintr([&] { return ::read(pipe.get(), buffer.data(), buffer.size()); });
-    if (n < 0 && errno == EAGAIN) return false;
+  // Passes on a piece of what is there, and returns its size; closes at the end of the stream.
+  std::size_t pump(std::size_t bytes_max) {
+    std::array<char, kPieceBytes> buffer;  // NOLINT: filled by read
+    const std::size_t wanted = std::min(bytes_max, buffer.size());
+    const ssize_t n = retry_eintr([&] { return ::read(pipe.get(), buffer.data(), wanted); });
+    if (n < 0 && errno == EAGAIN) return 0;
     if (n <= 0) {
       pipe.reset();
-      return false;
+      return 0;
     }
     sink(std::string_view(buffer.data(), static_cast<std::size_t>(n)));
-    return true;
+    return static_cast<std::size_t>(n);
+  }
+
+  // Passes on what is in the pipe now. What others write meanwhile stays: a grandchild that never
+  // stops writing must not keep us here.
+  void drain() {
+    int left = 0;
+    if (!pipe || ::ioctl(pipe.get(), FIONREAD, &left) != 0) return;
+    for (auto bytes = static_cast<std::size_t>(left); bytes > 0 && pipe;) {
+      const std::size_t n = pump(bytes);
+      if (n == 0) return;
+      bytes -= n;
+    }
   }
 };
 
@@ -81,7 +97,10 @@ class PosixProcess : public Process {
       : pid_(pid), pidfd_(std::move(pidfd)), streams_(std::move(streams)) {}
 
   ~PosixProcess() override {
-    if (!status_) ::kill(-pid_, SIGKILL);
+    if (!status_) {
+      ::kill(-pid_, SIGKILL);
+      (void)signal(SIGKILL);  // in case it has left its group
+    }
     siginfo_t info{};
     retry_eintr([&] { return ::waitid(P_PID, static_cast<id_t>(pid_), &info, kWhenEnded); });
   }
@@ -117,10 +136,7 @@ class PosixProcess : public Process {
       if (!ended) continue;
       OUTLAST_TRY_ASSIGN(const ExitStatus status, read_status());
       status_ = status;
-      for (Stream& stream : streams_) {
-        while (stream.pipe && stream.pump()) {
-        }
-      }
+      for (Stream& stream : streams_) stream.drain();
       streams_.clear();
       return status;
     }
@@ -139,16 +155,15 @@ class PosixProcess : public Process {
     }
     const int n = ::poll(fds.data(), fds.size(), timeout_ms(ctx.deadline));
     if (n < 0 && errno != EINTR) return posix_error(errno, "wait for a process");
-    if (n <= 0) {
-      if (n == 0 && past(ctx.deadline)) {
-        return Error(ErrorCode::kDeadlineExceeded, "the process is still running");
-      }
-      return false;
+    for (std::size_t i = 0; n > 0 && i < streams_.size(); ++i) {
+      if (fds[i + 2].revents != 0) streams_[i].pump(kPieceBytes);
     }
-    for (std::size_t i = 0; i < streams_.size(); ++i) {
-      if (fds[i + 2].revents != 0) streams_[i].pump();
+    if (n > 0 && fds[0].revents != 0) return true;
+    // Also after output: a child that never stops writing must not outrun its deadline.
+    if (past(ctx.deadline)) {
+      return Error(ErrorCode::kDeadlineExceeded, "the process is still running");
     }
-    return fds[0].revents != 0;
+    return false;
   }
 
   static std::chrono::steady_clock::duration left(MonoTime deadline) {
@@ -262,7 +277,13 @@ class PosixProcessLauncher : public ProcessLauncher {
                                        argv.data(), spec.environment ? envp.data() : environ);
     if (failure != 0) return not_started(failure, spec);
     Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    OUTLAST_CHECK(pidfd.get() >= 0, "pidfd_open of our own child {}: {}", pid, errno);
+    if (!pidfd) {  // out of descriptors, or a sandbox that forbids it
+      const Error error = posix_error(errno, fmt::format("watch the process {}", pid));
+      ::kill(-pid, SIGKILL);
+      siginfo_t info{};
+      retry_eintr([&] { return ::waitid(P_PID, static_cast<id_t>(pid), &info, kWhenEnded); });
+      return error;
+    }
     return std::make_unique<PosixProcess>(pid, std::move(pidfd), std::move(streams));
   }
 

@@ -104,6 +104,25 @@ TEST_F(PosixProcessTest, AGrandchildThatKeepsThePipeDoesNotHoldUpTheWait) {
   EXPECT_TRUE(process->signal_group(SIGKILL));
 }
 
+TEST_F(PosixProcessTest, AGrandchildThatNeverStopsWritingDoesNotHoldUpTheWait) {
+  std::string text;
+  const auto process = start("yes & echo started", &text);
+  ASSERT_TRUE(process);
+  const auto status = process->wait({});
+  ASSERT_TRUE(status);
+  EXPECT_EQ(to_string(*status), "exited with 0");
+  EXPECT_TRUE(process->signal_group(SIGKILL));
+}
+
+TEST_F(PosixProcessTest, AChildThatNeverStopsWritingDoesNotOutrunItsDeadline) {
+  std::string text;
+  const auto process = start("exec yes", &text);
+  ASSERT_TRUE(process);
+  const auto late = process->wait({.deadline = clock_->mono_now() + std::chrono::milliseconds(20)});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code(), ErrorCode::kDeadlineExceeded);
+}
+
 TEST_F(PosixProcessTest, StoppingAsksTheProcessAloneAndThenKillsItsHelpers) {
   std::string text;
   // The helper would say so if SIGTERM reached it.

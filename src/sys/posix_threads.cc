@@ -41,14 +41,12 @@ class PosixMonitor : public Monitor {
     return ctx.stop.stop_requested() ? Woken::kStopped : Woken::kDeadline;
   }
 
-  void notify_one() override {
-    ++notifications_;
-    condition_.notify_one();
-  }
   void notify_all() override {
     ++notifications_;
     condition_.notify_all();
   }
+
+  bool caller_is_gone() override { return false; }
 
  private:
   std::mutex mutex_;

@@ -27,14 +27,12 @@ std::string to_string(const ExitStatus& status) {
 
 Result<ExitStatus> stop_process(Process& process, Clock& clock, const StopPolicy& policy,
                                 const CallContext& ctx) {
-  OUTLAST_TRY(process.signal(policy.ask_with));
   const MonoTime patience = saturating_add(clock.mono_now(), policy.grace);
-  Result<ExitStatus> status = process.wait(ctx.until(patience));
-  if (!status) {
-    const ErrorCode code = status.error().code();
-    if (code != ErrorCode::kDeadlineExceeded && code != ErrorCode::kCancelled) return status;
-  }
-  if (policy.kill_group) OUTLAST_TRY(process.signal_group(SIGKILL));
+  const Result<void> asked = process.signal(policy.ask_with);
+  // Whatever goes wrong from here on, the process is killed: it must not be left alive.
+  Result<ExitStatus> status =
+      asked ? process.wait(ctx.until(patience)) : Result<ExitStatus>(asked.error());
+  if (policy.kill_group) (void)process.signal_group(SIGKILL);
   if (status) return status;
   OUTLAST_TRY(process.signal(SIGKILL));
   return process.wait({});

@@ -25,9 +25,11 @@ class Monitor {
   // Locked on entry and on return; unlocked while it waits. May return kNotified without cause:
   // look at the condition again.
   virtual Woken wait(const CallContext& ctx) = 0;
-  // Call these locked.
-  virtual void notify_one() = 0;
+  // Call it locked.
   virtual void notify_all() = 0;
+  // In simulation: the caller unwinds because its machine is gone, and must have no effect any
+  // more. Never in the real world, where such a caller does not run.
+  virtual bool caller_is_gone() = 0;
 };
 
 // A running thread and its owner. Joins when destroyed, after asking it to stop. Confined to its

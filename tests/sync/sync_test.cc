@@ -34,9 +34,9 @@ class SyncTest : public ::testing::Test {
   std::vector<std::string> calls_of(const std::string& what) {
     const std::string log = folder_.string() + ".strace";
     const std::string command =
-        "ASAN_OPTIONS=detect_leaks=0 strace -f -y -o " + log +
+        "ASAN_OPTIONS=detect_leaks=0 strace -f -y -o '" + log + "'" +
         " -e trace=openat,pwrite64,fsync,fdatasync,rename,renameat,renameat2,mkdir,ftruncate " +
-        OUTLAST_SYNC_PROBE + " " + what + " " + folder_.string();
+        "'" + OUTLAST_SYNC_PROBE + "' " + what + " '" + folder_.string() + "'";
     EXPECT_EQ(std::system(command.c_str()), 0);
     std::vector<std::string> calls;
     std::ifstream lines(log);

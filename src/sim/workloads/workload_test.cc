@@ -66,6 +66,7 @@ TEST_P(WorkloadTest, TraceHashesAreThoseOfEveryOtherBuild) {
 
 TEST_P(WorkloadTest, SeedsThatOnceFoundSomethingHold) {
   std::ifstream seeds(OUTLAST_SOURCE_DIR "/tests/seeds/" + std::string(GetParam().name) + ".txt");
+  ASSERT_TRUE(seeds);
   std::string line;
   while (std::getline(seeds, line)) {
     if (line.starts_with('#') || line.empty()) continue;
