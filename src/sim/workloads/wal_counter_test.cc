@@ -15,16 +15,20 @@
 namespace outlast::sim {
 namespace {
 
-// Three lives on one disk: in the first, the first call of `operation` on `path` fails and the
-// program ends; the second acknowledges increments and loses its power; the third recovers.
-void expect_nothing_lost(const std::string& operation, const std::string& path) {
+// Three lives on one disk: in the first, after a call of `after`, the first call of `operation` on
+// `path` fails and the program ends; the second acknowledges increments and loses its power; the
+// third recovers.
+void expect_nothing_lost(const std::string& after, const std::string& operation,
+                         const std::string& path) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Simulation simulation({.seed = seed});
     Machine& machine = simulation.add_machine("m1");
+    bool armed = false;
     bool failed = false;
     machine.files().set_fault(
         [&](std::string_view what, const std::string& where) -> std::optional<Error> {
-          if (failed || what != operation || where != path) return std::nullopt;
+          armed = armed || what == after;
+          if (!armed || failed || what != operation || where != path) return std::nullopt;
           failed = true;
           return Error(ErrorCode::kFailed, "injected");
         });
@@ -61,11 +65,11 @@ void expect_nothing_lost(const std::string& operation, const std::string& path) 
 }
 
 TEST(WalCounter, AFolderThatExistsNeedNotBeDurable) {
-  expect_nothing_lost("sync_dir", "/var");
+  expect_nothing_lost("make_dir", "sync_dir", "/var");
 }
 
 TEST(WalCounter, ARecordThatCanBeReadNeedNotBeDurable) {
-  expect_nothing_lost("sync", "/var/counter/counter.log");
+  expect_nothing_lost("write", "sync", "/var/counter/counter.log");
 }
 
 TEST(WalCounter, KeepsItsValueOverCompactions) {
