@@ -46,6 +46,8 @@ constexpr std::array<Unit, 12> kByteUnits = {{{"B", 1},
                                               {"TB", 1'000'000'000'000},
                                               {"PB", 1'000'000'000'000'000}}};
 
+constexpr std::array<std::string_view, 6> kBinaryNames = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
 // A decimal number off the front of `text`: whole part and fraction, told apart because only the
 // whole part is exact.
 struct Number {
@@ -161,25 +163,23 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
 }
 
 std::string format_bytes(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 6> kNames = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   std::size_t unit = 0;
-  while (bytes != 0 && bytes % 1024 == 0 && unit + 1 < kNames.size()) {
+  while (bytes != 0 && bytes % 1024 == 0 && unit + 1 < kBinaryNames.size()) {
     bytes /= 1024;
     ++unit;
   }
-  return fmt::format("{}{}", bytes, kNames.at(unit));
+  return fmt::format("{}{}", bytes, kBinaryNames.at(unit));
 }
 
 std::string format_bytes_short(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 6> kNames = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  while (value >= 1023.95 && unit + 1 < kNames.size()) {
+  while (value >= 1023.95 && unit + 1 < kBinaryNames.size()) {
     value /= 1024;
     ++unit;
   }
   if (unit == 0) return fmt::format("{} B", bytes);
-  return fmt::format("{:.1f} {}", value, kNames.at(unit));
+  return fmt::format("{:.1f} {}", value, kBinaryNames.at(unit));
 }
 
 }  // namespace outlast

@@ -24,7 +24,6 @@
 namespace outlast::sim {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr int kClients = 2;
