@@ -13,7 +13,9 @@ endif()
 
 find_program(OUTLAST_CCACHE ccache)
 if(OUTLAST_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${OUTLAST_CCACHE})
+  # Paths below the source folder do not count, so that a second clone finds what the first one compiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${OUTLAST_CCACHE})
 endif()
 
 # The link test of every module doubles the number of links; mold makes them a third as long.

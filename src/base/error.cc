@@ -16,6 +16,8 @@ std::string_view to_string(ErrorCode code) {
       return "not found";
     case ErrorCode::kAlreadyExists:
       return "already exists";
+    case ErrorCode::kConditionFailed:
+      return "condition failed";
     case ErrorCode::kPermissionDenied:
       return "permission denied";
     case ErrorCode::kNoSpace:

@@ -13,6 +13,7 @@ enum class ErrorCode {
   kInvalidArgument,   // the request itself is wrong; repeating it cannot help
   kNotFound,          // what was named is not there
   kAlreadyExists,     // it is there, and must not have been
+  kConditionFailed,   // it is no longer what the caller knew: look again, then decide
   kPermissionDenied,  // we may not
   kNoSpace,           // a disk or a quota is full
   kUnavailable,       // may work later: retry

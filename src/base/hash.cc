@@ -2,9 +2,11 @@
 
 #include <isa-l/crc.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/types.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -69,6 +71,26 @@ Result<Sha256Digest> parse_sha256(std::string_view hex) {
   }
   OUTLAST_TRY_ASSIGN(const Bytes bytes, hex_decode(hex));
   std::copy(bytes.begin(), bytes.end(), digest.bytes.begin());
+  return digest;
+}
+
+Sha256Digest hmac_sha256(BytesView key, BytesView message) {
+  // HMAC() is the oldest interface and the shortest: no context to set up for messages this small.
+  OUTLAST_CHECK(key.size() <= std::numeric_limits<int>::max(), "a key of {} bytes", key.size());
+  Sha256Digest digest;
+  OUTLAST_CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+                     reinterpret_cast<const unsigned char*>(message.data()), message.size(),
+                     reinterpret_cast<unsigned char*>(digest.bytes.data()), nullptr) != nullptr,
+                "HMAC of {} bytes", message.size());
+  return digest;
+}
+
+std::array<std::byte, 16> md5(BytesView bytes) {
+  std::array<std::byte, 16> digest{};
+  OUTLAST_CHECK(EVP_Digest(bytes.data(), bytes.size(),
+                           reinterpret_cast<unsigned char*>(digest.data()), nullptr, EVP_md5(),
+                           nullptr) == 1,
+                "OpenSSL has no MD5");
   return digest;
 }
 

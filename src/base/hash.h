@@ -42,6 +42,12 @@ class Sha256 {
 
 Sha256Digest sha256(BytesView bytes);
 
+// HMAC-SHA-256 of a message: what the clouds sign requests with.
+Sha256Digest hmac_sha256(BytesView key, BytesView message);
+
+// MD5, which some stores want as Content-MD5. Against accidents only, never against malice.
+std::array<std::byte, 16> md5(BytesView bytes);
+
 // CRC-32C (Castagnoli), by ISA-L (SSE4.2/AVX-512 where the processor has it). To go on where an
 // earlier call stopped, pass its result as `so_far`: crc32c(b, crc32c(a)) == crc32c(a + b).
 std::uint32_t crc32c(BytesView bytes, std::uint32_t so_far = 0);

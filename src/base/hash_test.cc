@@ -87,6 +87,24 @@ TEST(Sha256Digest, OrdersLikeItsHex) {
   EXPECT_NE(a, b);
 }
 
+// RFC 4231, cases 1, 2 and 6 (a key longer than a block).
+TEST(HmacSha256, MatchesPublishedValues) {
+  EXPECT_EQ(hmac_sha256(as_bytes(std::string(20, '\x0b')), as_bytes("Hi There")).hex(),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  EXPECT_EQ(hmac_sha256(as_bytes("Jefe"), as_bytes("what do ya want for nothing?")).hex(),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  EXPECT_EQ(hmac_sha256(as_bytes(std::string(131, '\xaa')),
+                        as_bytes("Test Using Larger Than Block-Size Key - Hash Key First"))
+                .hex(),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+// RFC 1321, A.5.
+TEST(Md5, MatchesPublishedValues) {
+  EXPECT_EQ(hex_encode(md5({})), "d41d8cd98f00b204e9800998ecf8427e");
+  EXPECT_EQ(hex_encode(md5(as_bytes("message digest"))), "f96b697d7cb7938d525a2f31aaf161d0");
+}
+
 // RFC 3720, appendix B.4, and the check value of the CRC catalogues.
 TEST(Crc32c, MatchesPublishedValues) {
   std::string rising;

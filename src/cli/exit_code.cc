@@ -40,6 +40,7 @@ ExitCode exit_code_for(ErrorCode code) {
     // Trying again could do it twice, so scripts must not take this for "later".
     case ErrorCode::kUnknownOutcome:
     case ErrorCode::kAlreadyExists:
+    case ErrorCode::kConditionFailed:
     case ErrorCode::kPermissionDenied:
     case ErrorCode::kNoSpace:
     case ErrorCode::kCorrupt:
