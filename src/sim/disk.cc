@@ -78,7 +78,7 @@ Result<Disk::Inode> Disk::open(const std::string& path, sys::OpenMode mode, Wall
   if (inode == 0) {
     if (mode == OpenMode::kRead || mode == OpenMode::kWrite) return no_such(path);
     inode = next_inode_++;
-    nodes_[inode].modified = now;
+    nodes_[inode].modified = nodes_[inode].durable_modified = now;
     change_names({.parts = {{.folder = place.folder, .name = place.name, .target = inode}}});
     return inode;
   }
@@ -147,6 +147,7 @@ void Disk::sync(Inode file) {
   Node& target = node(file);
   for (const Change& change : target.unsynced) apply(change, target.durable);
   target.unsynced.clear();
+  target.durable_modified = target.modified;
 }
 
 void Disk::sync_in_vain(Inode file, Random& random) {
@@ -168,14 +169,18 @@ void Disk::sync_in_vain(Inode file, Random& random) {
 
 Result<sys::FileInfo> Disk::stat(const std::string& path) const {
   OUTLAST_TRY_ASSIGN(const Inode inode, find(path));
-  const Node& target = node(inode);
+  return info(inode);
+}
+
+sys::FileInfo Disk::info(Inode file) const {
+  const Node& target = node(file);
   const bool folder = target.type == sys::FileType::kDirectory;
-  return sys::FileInfo{.type = target.type,
-                       .size = target.content.size(),
-                       .modified = target.modified,
-                       .mode = folder ? 0755U : 0644U,
-                       .inode = inode,
-                       .links = folder ? 1 : links(inode)};
+  return {.type = target.type,
+          .size = target.content.size(),
+          .modified = target.modified,
+          .mode = target.mode.value_or(folder ? 0755U : 0644U),
+          .inode = file,
+          .links = folder ? 1 : links(file)};
 }
 
 Result<std::vector<sys::DirectoryEntry>> Disk::list(const std::string& path) const {
@@ -193,7 +198,7 @@ Result<void> Disk::make_dir(const std::string& path, WallTime now) {
   if (lookup(place) != 0) return exists(path);
   const Inode inode = next_inode_++;
   nodes_[inode].type = sys::FileType::kDirectory;
-  nodes_[inode].modified = now;
+  nodes_[inode].modified = nodes_[inode].durable_modified = now;
   change_names({.parts = {{.folder = place.folder, .name = place.name, .target = inode}}});
   return {};
 }
@@ -232,6 +237,12 @@ Result<void> Disk::remove_file(const std::string& path) {
   if (node(inode).type == sys::FileType::kDirectory) return wrong_type(path, "Is a directory");
   change_names({.parts = {{.folder = place.folder, .name = place.name, .target = 0}}});
   release_if_nameless(inode);
+  return {};
+}
+
+Result<void> Disk::set_mode(const std::string& path, std::uint32_t mode) {
+  OUTLAST_TRY_ASSIGN(const Inode inode, find(path));
+  node(inode).mode = mode & 07777U;
   return {};
 }
 
@@ -318,6 +329,7 @@ void Disk::crash(Random& random) {
   for (auto& [inode, target] : nodes_) {
     sync_in_vain(inode, random);
     target.content = target.durable;
+    target.modified = target.durable_modified;
     target.names = target.durable_names;
   }
   drop_unreachable();

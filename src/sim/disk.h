@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -41,6 +42,9 @@ class Disk {
   Result<void> write(Inode file, BytesView bytes, std::uint64_t offset, WallTime now);
   Result<void> truncate(Inode file, std::uint64_t size, WallTime now);
   std::uint64_t size(Inode file) const;
+  sys::FileInfo info(Inode file) const;
+  // Survives a crash only if the file is synced afterwards; so does the time of a write.
+  void set_modified(Inode file, WallTime when) { node(file).modified = when; }
   void sync(Inode file);
   // A sync that fails: luck decides what reached the disk, and the rest counts as clean, so that a
   // later sync does not write it either.
@@ -53,6 +57,8 @@ class Disk {
   Result<void> link(const std::string& from, const std::string& to);
   Result<void> remove_file(const std::string& path);
   Result<void> remove_dir(const std::string& path);
+  // Believed at once: luck with permissions is not modelled.
+  Result<void> set_mode(const std::string& path, std::uint32_t mode);
   Result<void> sync_dir(const std::string& path);
 
   sys::DiskSpace space() const;
@@ -72,8 +78,10 @@ class Disk {
   struct Node {
     sys::FileType type = sys::FileType::kFile;
     WallTime modified;
-    Bytes content;  // what everybody sees
-    Bytes durable;  // what is on the platter
+    WallTime durable_modified;
+    std::optional<std::uint32_t> mode;  // once it was set
+    Bytes content;                      // what everybody sees
+    Bytes durable;                      // what is on the platter
     std::vector<Change> unsynced;
     bool nameless = false;  // removed: lives on while open, but its space counts as free
     Names names;            // of a folder

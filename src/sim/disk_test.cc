@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -148,6 +149,22 @@ TEST(Disk, AfterAFailedSyncASecondOneMayLie) {
   EXPECT_TRUE(seen.contains("abc"));
 }
 
+TEST(Disk, ATimeThatWasSetStaysOnlyIfItWasSynced) {
+  const WallTime set(std::chrono::nanoseconds(1'234'567'891));
+  for (const bool synced : {false, true}) {
+    Disk disk(kLarge);
+    const Disk::Inode a = put(disk, "/a", "abc");
+    disk.sync(a);
+    ASSERT_TRUE(disk.sync_dir("/"));
+    disk.set_modified(a, set);
+    EXPECT_EQ(disk.stat("/a")->modified, set);
+    if (synced) disk.sync(a);
+    Random random(1);
+    disk.crash(random);
+    EXPECT_EQ(disk.stat("/a")->modified == set, synced);
+  }
+}
+
 TEST(Disk, AFullDiskTakesWhatFits) {
   Disk disk(5);
   const Disk::Inode a = disk.open("/a", OpenMode::kCreate, WallTime()).value();
@@ -179,6 +196,8 @@ TEST(SimFileSystem, EveryOperationCanFail) {
           EXPECT_FALSE(file->read_at(buffer, 0));
           EXPECT_FALSE(file->write_at(buffer, 0));
           EXPECT_FALSE(file->truncate(0));
+          EXPECT_FALSE(file->info());
+          EXPECT_FALSE(file->set_modified(WallTime()));
           EXPECT_FALSE(file->sync());
           EXPECT_FALSE(world.files.stat("/a"));
           EXPECT_FALSE(world.files.list("/"));
@@ -189,7 +208,8 @@ TEST(SimFileSystem, EveryOperationCanFail) {
           EXPECT_FALSE(world.files.remove_dir("/b"));
           EXPECT_FALSE(world.files.sync_dir("/"));
           EXPECT_FALSE(world.files.space("/"));
-          EXPECT_EQ(failed.size(), 14U);
+          EXPECT_FALSE(world.files.lock("/l", {}));
+          EXPECT_EQ(failed.size(), 16U);
         },
         {});
   });

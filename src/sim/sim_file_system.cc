@@ -15,8 +15,10 @@
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "sim/disk.h"
 #include "sim/kernel.h"
+#include "sys/call_context.h"
 #include "sys/file_system.h"
 
 namespace outlast::sim {
@@ -76,6 +78,18 @@ class SimFileSystem::OpenFile : public sys::File {
     return fs_.disk_.size(inode_);
   }
 
+  Result<sys::FileInfo> info() override {
+    OUTLAST_TRY(fs_.enter("stat", path_));
+    return fs_.disk_.info(inode_);
+  }
+
+  Result<void> set_modified(WallTime when) override {
+    if (!writable_) return not_writable();
+    OUTLAST_TRY(fs_.enter("set_modified", path_));
+    fs_.disk_.set_modified(inode_, when);
+    return {};
+  }
+
   Result<void> sync() override {
     Result<void> entered = fs_.enter("sync", path_);
     if (!entered) {
@@ -97,6 +111,23 @@ class SimFileSystem::OpenFile : public sys::File {
   const Disk::Inode inode_;
   const std::string path_;
   const bool writable_;
+};
+
+// Whoever waits is woken when this goes, also because its machine is gone and it unwinds.
+class SimFileSystem::HeldLock : public sys::FileLock {
+ public:
+  HeldLock(Kernel& kernel, LockState& state) : kernel_(kernel), state_(state) {
+    state_.holder = this;
+    state_.home = &kernel.current_domain();
+  }
+  ~HeldLock() override {
+    if (state_.holder == this) state_.holder = nullptr;
+    for (Kernel::Task* task : state_.waiting) kernel_.wake(*task);
+  }
+
+ private:
+  Kernel& kernel_;
+  LockState& state_;
 };
 
 void SimFileSystem::fail_with_probability(double probability) {
@@ -157,6 +188,11 @@ Result<void> SimFileSystem::remove_file(const std::string& path) {
   return disk_.remove_file(normalised(path)).while_doing("remove");
 }
 
+Result<void> SimFileSystem::set_mode(const std::string& path, std::uint32_t mode) {
+  OUTLAST_TRY(enter("set_mode", path));
+  return disk_.set_mode(normalised(path), mode).while_doing("set permissions");
+}
+
 Result<void> SimFileSystem::remove_dir(const std::string& path) {
   OUTLAST_TRY(enter("remove_dir", path));
   return disk_.remove_dir(normalised(path)).while_doing("remove folder");
@@ -170,6 +206,30 @@ Result<void> SimFileSystem::sync_dir(const std::string& path) {
 Result<sys::DiskSpace> SimFileSystem::space(const std::string& path) {
   OUTLAST_TRY(enter("space", path));
   return disk_.space();
+}
+
+Result<std::unique_ptr<sys::FileLock>> SimFileSystem::lock(const std::string& path,
+                                                           const sys::CallContext& ctx) {
+  OUTLAST_TRY(enter("lock", path));
+  const std::string name = normalised(path);
+  OUTLAST_TRY(disk_.open(name, sys::OpenMode::kCreate, clock_.wall()));
+  LockState& state = locks_[name];
+  while (true) {
+    if (ctx.stop.stop_requested()) {
+      return Error(ErrorCode::kCancelled, fmt::format("stopped while waiting for {}", path));
+    }
+    if (kernel_.now() >= ctx.deadline) {
+      return Error(ErrorCode::kDeadlineExceeded,
+                   fmt::format("the deadline passed while waiting for {}", path));
+    }
+    if (state.holder == nullptr || state.home->dead()) break;
+    Kernel::Task* const self = &kernel_.current();
+    state.waiting.push_back(self);
+    (void)kernel_.block(fmt::format("the lock {}", path), ctx);
+    std::erase(state.waiting, self);
+    kernel_.throw_if_gone();
+  }
+  return std::make_unique<HeldLock>(kernel_, state);
 }
 
 }  // namespace outlast::sim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "sim/disk.h"
 #include "sim/kernel.h"
 #include "sim/sim_threads.h"
+#include "sys/call_context.h"
 #include "sys/file_system.h"
 
 namespace outlast::sim {
@@ -31,12 +33,16 @@ class SimFileSystem : public sys::FileSystem {
   Result<void> link(const std::string& from, const std::string& to) override;
   Result<void> remove_file(const std::string& path) override;
   Result<void> remove_dir(const std::string& path) override;
+  Result<void> set_mode(const std::string& path, std::uint32_t mode) override;
   Result<void> sync_dir(const std::string& path) override;
   Result<sys::DiskSpace> space(const std::string& path) override;
+  Result<std::unique_ptr<sys::FileLock>> lock(const std::string& path,
+                                              const sys::CallContext& ctx) override;
 
-  // Called before every operation ("open", "read", "write", "truncate", "sync", "stat", "list",
-  // "make_dir", "rename", "link", "remove_file", "remove_dir", "sync_dir", "space"): an error makes
-  // it fail. A failing write may still write a part; a failing sync leaves the file as POSIX does.
+  // Called before every operation ("open", "read", "write", "truncate", "set_modified", "sync",
+  // "stat", "list", "make_dir", "rename", "link", "remove_file", "remove_dir", "set_mode",
+  // "sync_dir", "space", "lock"): an error makes it fail. A failing write may still write a part; a
+  // failing sync leaves the file as POSIX does.
   using Fault =
       std::function<std::optional<Error>(std::string_view operation, const std::string& path)>;
   void set_fault(Fault fault) { fault_ = std::move(fault); }
@@ -45,6 +51,12 @@ class SimFileSystem : public sys::FileSystem {
 
  private:
   class OpenFile;
+  class HeldLock;
+  struct LockState {
+    const HeldLock* holder = nullptr;
+    const Domain* home = nullptr;  // of the holder; what it holds ends with it
+    std::vector<Kernel::Task*> waiting;
+  };
 
   // The scheduling point, then the fault. An error ends the call.
   Result<void> enter(std::string_view operation, const std::string& path,
@@ -54,6 +66,7 @@ class SimFileSystem : public sys::FileSystem {
   SimClock& clock_;
   Disk& disk_;
   Fault fault_;
+  std::map<std::string, LockState> locks_;  // by path; an entry stays, so that its address does
 };
 
 }  // namespace outlast::sim

@@ -10,13 +10,14 @@
 
 #include "base/check.h"
 #include "sim/kernel.h"
+#include "sim/sim_network.h"
 #include "sys/call_context.h"
 #include "sys/threads.h"
 #include "sys/world.h"
 
 namespace outlast::sim {
 
-Machine::Machine(Kernel& kernel, std::string name, std::uint64_t disk_bytes)
+Machine::Machine(Kernel& kernel, SimNetwork& network, std::string name, std::uint64_t disk_bytes)
     : kernel_(kernel),
       name_(std::move(name)),
       disk_(disk_bytes),
@@ -25,6 +26,8 @@ Machine::Machine(Kernel& kernel, std::string name, std::uint64_t disk_bytes)
       files_(kernel, clock_, disk_),
       processes_(kernel),
       environment_(name_, kernel.random().next()),
+      http_(kernel, network, name_),
+      http_servers_(kernel, network, name_),
       random_(kernel.random().next()),
       world_{.clock = clock_,
              .threads = threads_,
@@ -32,6 +35,8 @@ Machine::Machine(Kernel& kernel, std::string name, std::uint64_t disk_bytes)
              .processes = processes_,
              .environment = environment_,
              .console = console_,
+             .http = http_,
+             .http_servers = http_servers_,
              .random = random_} {
   console_.enter = [this] { return kernel_.step("console"); };
 }
@@ -68,7 +73,7 @@ bool Machine::wait_until_off(const sys::CallContext& ctx) {
 }
 
 Machine& Simulation::add_machine(std::string name, std::uint64_t disk_bytes) {
-  machines_.push_back(std::make_unique<Machine>(kernel_, std::move(name), disk_bytes));
+  machines_.push_back(std::make_unique<Machine>(kernel_, network_, std::move(name), disk_bytes));
   return *machines_.back();
 }
 

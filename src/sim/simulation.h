@@ -11,6 +11,7 @@
 #include "sim/disk.h"
 #include "sim/kernel.h"
 #include "sim/sim_file_system.h"
+#include "sim/sim_network.h"
 #include "sim/sim_process.h"
 #include "sim/sim_surroundings.h"
 #include "sim/sim_threads.h"
@@ -22,7 +23,7 @@ namespace outlast::sim {
 // had synced. Everything that runs on it uses world(). Confined to the simulation.
 class Machine {
  public:
-  Machine(Kernel& kernel, std::string name, std::uint64_t disk_bytes);
+  Machine(Kernel& kernel, SimNetwork& network, std::string name, std::uint64_t disk_bytes);
 
   const std::string& name() const { return name_; }
   sys::World& world() { return world_; }
@@ -61,6 +62,8 @@ class Machine {
   SimProcessLauncher processes_;
   SimEnvironment environment_;
   SimConsole console_;
+  SimHttpClient http_;
+  SimHttpServers http_servers_;
   Random random_;
   sys::World world_;
   std::vector<std::unique_ptr<Domain>> lives_;  // threads of dead lives may still unwind
@@ -87,6 +90,8 @@ class Simulation {
   // A line in the story.
   void note(std::string_view what, std::string_view detail = {}) { kernel_.note(what, detail); }
 
+  // What the machines reach each other and services outside of them by.
+  SimNetwork& network() { return network_; }
   // Time, threads and chance for what runs outside of the machines.
   SimClock& clock() { return clock_; }
   SimThreads& threads() { return threads_; }
@@ -96,6 +101,7 @@ class Simulation {
   Kernel kernel_;
   SimClock clock_{kernel_};
   SimThreads threads_{kernel_};
+  SimNetwork network_{kernel_};
   std::vector<std::unique_ptr<Machine>> machines_;
 };
 

@@ -10,6 +10,7 @@
 #include "sim/sim_process.h"
 #include "sim/simulation.h"
 #include "sys/testing/file_system_suite.h"
+#include "sys/testing/http_suite.h"
 #include "sys/testing/process_suite.h"
 #include "sys/testing/threads_suite.h"
 #include "sys/testing/world_maker.h"
@@ -67,6 +68,8 @@ ProcessWorld simulated_processes(std::uint64_t seed) {
 
 // Several seeds: several interleavings of the same test.
 INSTANTIATE_TEST_SUITE_P(Simulated, FileSystemSuite, ::testing::Values(simulated_world(1)));
+INSTANTIATE_TEST_SUITE_P(Simulated, HttpSuite,
+                         ::testing::Values(simulated_world(1), simulated_world(2)));
 INSTANTIATE_TEST_SUITE_P(Simulated, ThreadsSuite,
                          ::testing::Values(simulated_world(1), simulated_world(2),
                                            simulated_world(3), simulated_world(4)));

@@ -10,6 +10,7 @@
 #include "base/encoding.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "sys/call_context.h"
 
 // Files, as a crash-safe program must see them: what was written is durable after sync() of the
 // file, a name is durable after sync_dir() of its folder, and nothing else is promised.
@@ -57,10 +58,22 @@ class File {
   virtual Result<void> write_at(BytesView bytes, std::uint64_t offset) = 0;
   virtual Result<void> truncate(std::uint64_t size) = 0;
   virtual Result<std::uint64_t> size() = 0;
+  // Of this file, whatever its name leads to by now.
+  virtual Result<FileInfo> info() = 0;
+  // Says when it was modified, until the next write says otherwise. The file system may round it
+  // down: look at info().
+  virtual Result<void> set_modified(WallTime when) = 0;
   // What was written is on the disk when this returns. After an error nothing is known about any
   // earlier write: the kernel may have dropped them, and a second sync() may lie. Write the file
   // anew.
   virtual Result<void> sync() = 0;
+};
+
+// That a lock is held: as long as this lives, or the process or the machine that took it, if they
+// end sooner. May be destroyed on any thread.
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
 };
 
 // The file system of this machine. Paths are UTF-8 or plain bytes, absolute or relative to the
@@ -82,9 +95,17 @@ class FileSystem {
   virtual Result<void> remove_file(const std::string& path) = 0;
   // Empty folders only.
   virtual Result<void> remove_dir(const std::string& path) = 0;
+  // The permission bits, of what a symlink points to.
+  virtual Result<void> set_mode(const std::string& path, std::uint32_t mode) = 0;
   // Names made, removed and renamed in this folder are on the disk when this returns.
   virtual Result<void> sync_dir(const std::string& path) = 0;
   virtual Result<DiskSpace> space(const std::string& path) = 0;
+  // Waits until nobody else has locked this file, be it another thread, process or machine that
+  // shares the file system, and locks it; makes the file if it is absent. It keeps out only those
+  // who lock it too. kCancelled or kDeadlineExceeded if `ctx` ends the wait first, which it does
+  // even if the lock is free.
+  virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path,
+                                                 const CallContext& ctx) = 0;
 };
 
 }  // namespace outlast::sys

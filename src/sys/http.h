@@ -17,7 +17,9 @@
 #include "sys/call_context.h"
 
 // HTTP/1.1 as a client sees it: one request, one answer, no cleverness. Nothing here retries,
-// follows a redirect, signs, decodes or rewrites; the layers above do, knowingly.
+// follows a redirect, signs, decodes or rewrites; the layers above do, knowingly. (One exception
+// that nobody can notice: a GET or HEAD on a kept connection that the server closed meanwhile goes
+// out again on a fresh one. Nothing else is ever sent twice.)
 namespace outlast::sys {
 
 // In the order in which they were sent or came. Names are compared without regard to case.
@@ -25,7 +27,7 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 // The first header of this name, trimmed; nullopt if there is none.
 std::optional<std::string_view> find_header(const HttpHeaders& headers, std::string_view name);
 
-// A request body that is read piece by piece, again from the start if it must be sent again.
+// A request body that is read piece by piece, and from the start again by whoever sends it again.
 // Confined to the call that sends it.
 class HttpBody {
  public:
@@ -45,8 +47,9 @@ struct HttpRequest {
   std::string method = "GET";
   // http:// or https://, percent-encoded: sent as it is, dots and double slashes included.
   std::string url = {};
-  HttpHeaders headers = {};  // Host and Content-Length are ours unless they stand here
-  BytesView body = {};       // borrowed; always sent with its length
+  // Host and Content-Length are ours unless they stand here; nothing else is added.
+  HttpHeaders headers = {};
+  BytesView body = {};                // borrowed; always sent with its length
   HttpBody* streamed_body = nullptr;  // instead of `body`; borrowed
 
   // Takes the body of a 2xx answer piece by piece, once the headers are there (`answer` has no body
@@ -61,8 +64,26 @@ struct HttpRequest {
   Duration stall_timeout = std::chrono::seconds(30);  // no byte either way for so long: given up
 };
 
+// The parts of a URL that a request can go to.
+struct HttpUrl {
+  std::string scheme = {};     // "http" or "https"
+  std::string authority = {};  // "host" or "host:port", as it stands
+  std::string target = {};     // path and query, "/" at least
+};
+// kInvalidArgument if it is no such URL: another scheme, no host, a user or a password in it, a
+// fragment, or a character that must be percent-encoded.
+Result<HttpUrl> parse_http_url(std::string_view url);
+// The URL as it may be shown: without its query, which may carry a signature.
+std::string_view without_query(std::string_view url);
+// What every client refuses alike, as kInvalidArgument: a malformed URL, method or header, a
+// Content-Length that is not the body's, or a Transfer-Encoding.
+Result<HttpUrl> check_http_request(const HttpRequest& request);
+// The size of whichever body it has.
+std::uint64_t body_size(const HttpRequest& request);
+
 // What is known when there is no answer tells the two errors apart:
-//   kUnavailable     nothing of the request can have been acted on: the name did not resolve, nobody
+//   kUnavailable     nothing of the request can have been acted on: the name did not resolve,
+//   nobody
 //                    listened, TLS failed. Safe to repeat, whatever it was.
 //   kUnknownOutcome  at least a part was sent, and no whole answer came back.
 // Others: kInvalidArgument (a malformed URL or header), kDeadlineExceeded and kCancelled (with them
@@ -73,8 +94,8 @@ class HttpClient {
  public:
   virtual ~HttpClient() = default;
   // One exchange. Any number of threads may be in it at once; connections are kept and reused.
-  // Credentials in headers and query strings never reach an error's sentence: URLs are shown without
-  // their query.
+  // Credentials in headers and query strings never reach an error's sentence: URLs are shown
+  // without their query.
   virtual Result<HttpResponse> send(const HttpRequest& request, const CallContext& ctx) = 0;
 };
 

@@ -18,16 +18,21 @@ struct HttpServerRequest {
   std::string peer = {};  // the client's address, without its port
 };
 
-// Answers a request; called from several threads at once. Content-Length is added.
+// Answers a request; called from several threads at once, and may take its time. Content-Length is
+// added; an answer to HEAD may bring its own, and its body is not sent. `Connection: close` closes
+// the connection afterwards. What cannot be sent (a header with a line break or of over 60 KiB, an
+// interim status) becomes a 500.
 using HttpHandler = std::function<HttpResponse(const HttpServerRequest&)>;
 
+// What is not a request in HTTP/1.1, is too large (headers of 60 KiB, or a body over its limit) or
+// has no Host never gets to the handler: it is answered with 400, 413, 431 or 505.
 struct HttpServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: a free one
   std::uint64_t body_bytes_max = 64U << 20U;
 };
 
-// Serves until it is destroyed, which closes the connections and joins its threads.
+// Serves until it is destroyed, which closes the connections and waits for handlers that still run.
 class HttpServer {
  public:
   virtual ~HttpServer() = default;

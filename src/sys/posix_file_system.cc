@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -25,7 +27,10 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "sys/call_context.h"
+#include "sys/clock.h"
 #include "sys/file_system.h"
+#include "sys/posix_clock.h"
 #include "sys/posix_error.h"
 #include "sys/posix_fd.h"
 
@@ -42,6 +47,16 @@ FileType type_of(mode_t mode) {
   if (S_ISDIR(mode)) return FileType::kDirectory;
   if (S_ISLNK(mode)) return FileType::kSymlink;
   return FileType::kOther;
+}
+
+FileInfo info_of(const struct stat& info) {
+  return {.type = type_of(info.st_mode),
+          .size = static_cast<std::uint64_t>(info.st_size),
+          .modified = WallTime(std::chrono::seconds(info.st_mtim.tv_sec) +
+                               std::chrono::nanoseconds(info.st_mtim.tv_nsec)),
+          .mode = info.st_mode & 07777U,
+          .inode = info.st_ino,
+          .links = info.st_nlink};
 }
 
 int flags_of(OpenMode mode) {
@@ -102,6 +117,22 @@ class PosixFile : public File {
     return static_cast<std::uint64_t>(info.st_size);
   }
 
+  Result<FileInfo> info() override {
+    struct stat info{};
+    if (::fstat(fd_.get(), &info) != 0) return failed("stat", path_);
+    return info_of(info);
+  }
+
+  Result<void> set_modified(WallTime when) override {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(when.time_since_epoch());
+    const Duration rest = when.time_since_epoch() - seconds;
+    const std::array<timespec, 2> times = {
+        timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
+        timespec{.tv_sec = seconds.count(), .tv_nsec = rest.count()}};
+    if (::futimens(fd_.get(), times.data()) != 0) return failed("set the time of", path_);
+    return {};
+  }
+
   // Not retried: after a failure the kernel may have marked the lost pages clean.
   Result<void> sync() override {
     if (::fsync(fd_.get()) != 0) return failed("sync", path_);
@@ -119,6 +150,16 @@ class PosixFile : public File {
   std::string path_;
 };
 
+// A lock of the open file description: closing it gives it back, and so does the end of the
+// process, however it comes.
+class PosixFileLock : public FileLock {
+ public:
+  explicit PosixFileLock(Fd fd) : fd_(std::move(fd)) {}
+
+ private:
+  Fd fd_;
+};
+
 class PosixFileSystem : public FileSystem {
  public:
   Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override {
@@ -130,13 +171,7 @@ class PosixFileSystem : public FileSystem {
   Result<FileInfo> stat(const std::string& path) override {
     struct stat info{};
     if (::lstat(path.c_str(), &info) != 0) return failed("stat", path);
-    return FileInfo{.type = type_of(info.st_mode),
-                    .size = static_cast<std::uint64_t>(info.st_size),
-                    .modified = WallTime(std::chrono::seconds(info.st_mtim.tv_sec) +
-                                         std::chrono::nanoseconds(info.st_mtim.tv_nsec)),
-                    .mode = info.st_mode & 07777U,
-                    .inode = info.st_ino,
-                    .links = info.st_nlink};
+    return info_of(info);
   }
 
   Result<std::vector<DirectoryEntry>> list(const std::string& path) override {
@@ -148,8 +183,10 @@ class PosixFileSystem : public FileSystem {
          errno = 0, entry = ::readdir(dir.get())) {
       const std::string_view name = static_cast<const char*>(entry->d_name);
       if (name == "." || name == "..") continue;
-      OUTLAST_TRY_ASSIGN(const FileType type, entry_type(path, *entry));
-      entries.push_back({.name = std::string(name), .type = type});
+      const Result<FileType> type = entry_type(path, *entry);
+      if (!type && type.error().code() == ErrorCode::kNotFound) continue;  // gone by now
+      OUTLAST_TRY(type);
+      entries.push_back({.name = std::string(name), .type = *type});
     }
     if (errno != 0) return failed("list", path);
     std::sort(entries.begin(), entries.end(),
@@ -177,6 +214,11 @@ class PosixFileSystem : public FileSystem {
     return {};
   }
 
+  Result<void> set_mode(const std::string& path, std::uint32_t mode) override {
+    if (::chmod(path.c_str(), mode) != 0) return failed("set permissions of", path);
+    return {};
+  }
+
   Result<void> remove_dir(const std::string& path) override {
     if (::rmdir(path.c_str()) != 0) return failed("remove folder", path);
     return {};
@@ -199,7 +241,48 @@ class PosixFileSystem : public FileSystem {
                      .available_bytes = std::uint64_t{info.f_bavail} * info.f_frsize};
   }
 
+  // Asks again and again, because the call that waits could be ended by nothing but a signal.
+  Result<std::unique_ptr<FileLock>> lock(const std::string& path, const CallContext& ctx) override {
+    constexpr Duration kPauseMax = std::chrono::milliseconds(10);
+    Duration pause = std::chrono::microseconds(100);
+    if (ctx.stop.stop_requested()) {
+      return Error(ErrorCode::kCancelled, fmt::format("lock {}: stopped before it began", path));
+    }
+    if (clock_->mono_now() >= ctx.deadline) {
+      return Error(ErrorCode::kDeadlineExceeded,
+                   fmt::format("lock {}: the deadline passed before it began", path));
+    }
+    while (true) {
+      OUTLAST_TRY_ASSIGN(Fd fd, try_lock(path));
+      if (fd) return std::make_unique<PosixFileLock>(std::move(fd));
+      OUTLAST_TRY(clock_->sleep_for(pause, ctx).while_doing("wait for the lock " + path));
+      pause = std::min(2 * pause, kPauseMax);
+    }
+  }
+
  private:
+  // The locked file; no descriptor if somebody else has it.
+  Result<Fd> try_lock(const std::string& path) {
+    Fd fd(retry_eintr([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); }));
+    if (!fd) return failed("open", path);
+    struct flock whole{};
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    if (retry_eintr([&] { return ::fcntl(fd.get(), F_OFD_SETLK, &whole); }) != 0) {
+      if (errno == EAGAIN || errno == EACCES) return Fd();
+      return failed("lock", path);
+    }
+    // The name may lead to another file by now, which others lock: then this one is worth nothing.
+    struct stat locked{};
+    struct stat named{};
+    if (::fstat(fd.get(), &locked) != 0) return failed("stat", path);
+    if (::stat(path.c_str(), &named) != 0 || named.st_ino != locked.st_ino ||
+        named.st_dev != locked.st_dev) {
+      return Fd();
+    }
+    return fd;
+  }
+
   // Most file systems tell the type with the name; some answer "unknown" and must be asked.
   Result<FileType> entry_type(const std::string& folder, const dirent& entry) {
     switch (entry.d_type) {
@@ -218,6 +301,8 @@ class PosixFileSystem : public FileSystem {
                        stat(folder + "/" + static_cast<const char*>(entry.d_name)));
     return info.type;
   }
+
+  const std::unique_ptr<Clock> clock_ = make_posix_clock();
 };
 
 }  // namespace

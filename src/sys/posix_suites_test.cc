@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sys/testing/file_system_suite.h"
+#include "sys/testing/http_suite.h"
 #include "sys/testing/process_suite.h"
 #include "sys/testing/real_world_maker.h"
 #include "sys/testing/threads_suite.h"
@@ -9,6 +10,7 @@
 namespace outlast::sys::testing {
 
 INSTANTIATE_TEST_SUITE_P(Real, FileSystemSuite, ::testing::Values(real_world()));
+INSTANTIATE_TEST_SUITE_P(Real, HttpSuite, ::testing::Values(real_world()));
 INSTANTIATE_TEST_SUITE_P(Real, ThreadsSuite, ::testing::Values(real_world()));
 INSTANTIATE_TEST_SUITE_P(
     Real, ProcessSuite,

@@ -4,6 +4,8 @@
 #include "sys/posix_console.h"
 #include "sys/posix_environment.h"
 #include "sys/posix_file_system.h"
+#include "sys/posix_http_client.h"
+#include "sys/posix_http_server.h"
 #include "sys/posix_process.h"
 #include "sys/posix_threads.h"
 
@@ -16,6 +18,8 @@ RealWorld::RealWorld()
       processes_(make_posix_process_launcher()),
       environment_(make_posix_environment()),
       console_(make_posix_console()),
+      http_(make_posix_http_client()),
+      http_servers_(make_posix_http_servers()),
       random_(environment_->entropy()),
       world_{.clock = *clock_,
              .threads = *threads_,
@@ -23,6 +27,8 @@ RealWorld::RealWorld()
              .processes = *processes_,
              .environment = *environment_,
              .console = *console_,
+             .http = *http_,
+             .http_servers = *http_servers_,
              .random = random_} {}
 
 RealWorld::~RealWorld() = default;

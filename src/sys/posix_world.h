@@ -21,6 +21,8 @@ class RealWorld {
   std::unique_ptr<ProcessLauncher> processes_;
   std::unique_ptr<Environment> environment_;
   std::unique_ptr<Console> console_;
+  std::unique_ptr<HttpClient> http_;
+  std::unique_ptr<HttpServers> http_servers_;
   Random random_;
   World world_;
 };

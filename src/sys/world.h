@@ -5,6 +5,8 @@
 #include "sys/console.h"
 #include "sys/environment.h"
 #include "sys/file_system.h"
+#include "sys/http.h"
+#include "sys/http_server.h"
 #include "sys/process.h"
 #include "sys/threads.h"
 
@@ -19,6 +21,8 @@ struct World {
   ProcessLauncher& processes;
   Environment& environment;
   Console& console;
+  HttpClient& http;
+  HttpServers& http_servers;
   Random& random;
 };
 

@@ -2,18 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
 #include "sys/testing/world_maker.h"
+#include "sys/threads.h"
 
 // What every FileSystem must do. Instantiate with INSTANTIATE_TEST_SUITE_P in one .cc per
 // implementation.
@@ -157,7 +163,10 @@ TEST_P(FileSystemSuite, RemovesFilesAndEmptyFoldersOnly) {
     EXPECT_FALSE(fs.remove_file(dir + "/d"));
     EXPECT_EQ(code_of(fs.remove_file(dir + "/none")), ErrorCode::kNotFound);
     ASSERT_TRUE(fs.remove_file(dir + "/d/file"));
+    EXPECT_TRUE(fs.set_mode(dir + "/d", 0700));
+    EXPECT_EQ(fs.stat(dir + "/d").value().mode, 0700U);
     EXPECT_TRUE(fs.remove_dir(dir + "/d"));
+    EXPECT_EQ(code_of(fs.set_mode(dir + "/d", 0700)), ErrorCode::kNotFound);
   });
 }
 
@@ -170,6 +179,84 @@ TEST_P(FileSystemSuite, ARemovedFileLivesOnWhileItIsOpen) {
     Bytes buffer(4);
     EXPECT_EQ((*file)->read_at(buffer, 0).value_or(0), 4U);
     EXPECT_EQ(as_text(buffer), "text");
+  });
+}
+
+TEST_P(FileSystemSuite, AnOpenFileTellsOfItselfNotOfItsName) {
+  GetParam().run([](World& world, const std::string& dir) {
+    FileSystem& fs = world.files;
+    write(fs, dir + "/a", "12345");
+    const FileInfo named = fs.stat(dir + "/a").value();
+    const auto file = fs.open(dir + "/a", OpenMode::kRead);
+    ASSERT_TRUE(file);
+    write(fs, dir + "/b", "other");
+    ASSERT_TRUE(fs.rename(dir + "/b", dir + "/a"));
+    const auto info = (*file)->info();
+    ASSERT_TRUE(info);
+    EXPECT_EQ(info->type, FileType::kFile);
+    EXPECT_EQ(info->inode, named.inode);
+    EXPECT_EQ(info->size, 5U);
+    EXPECT_EQ(info->modified, named.modified);
+    EXPECT_EQ(info->links, 0U);
+  });
+}
+
+TEST_P(FileSystemSuite, ATimeIsKeptToTheNanosecondUntilTheNextWrite) {
+  GetParam().run([](World& world, const std::string& dir) {
+    const auto file = world.files.open(dir + "/a", OpenMode::kCreate);
+    ASSERT_TRUE(file);
+    for (const std::int64_t ns : {std::int64_t{1'700'000'000'123'456'789}, std::int64_t{1}}) {
+      const WallTime when{std::chrono::nanoseconds(ns)};
+      ASSERT_TRUE((*file)->set_modified(when));
+      EXPECT_EQ(world.files.stat(dir + "/a")->modified, when);
+    }
+    ASSERT_TRUE((*file)->write_at(as_bytes("x"), 0));
+    EXPECT_GT((*file)->info()->modified, WallTime(std::chrono::hours(24)));
+  });
+}
+
+TEST_P(FileSystemSuite, ALockKeepsOthersOutUntilItGoes) {
+  GetParam().run([](World& world, const std::string& dir) {
+    FileSystem& fs = world.files;
+    const std::string path = dir + "/lock";
+    auto held = fs.lock(path, {});
+    ASSERT_TRUE(held) << held.error().to_string();
+    EXPECT_TRUE(fs.lock(dir + "/other", {}));
+    const MonoTime soon = world.clock.mono_now() + std::chrono::milliseconds(20);
+    EXPECT_EQ(code_of(fs.lock(path, {.deadline = soon})), ErrorCode::kDeadlineExceeded);
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_EQ(code_of(fs.lock(path, {.stop = stop.get_token()})), ErrorCode::kCancelled);
+    held->reset();
+    EXPECT_TRUE(fs.lock(path, {}));
+    EXPECT_EQ(code_of(fs.lock(path, {.deadline = soon})), ErrorCode::kDeadlineExceeded);
+    EXPECT_EQ(code_of(fs.lock(dir + "/no/lock", {})), ErrorCode::kNotFound);
+  });
+}
+
+TEST_P(FileSystemSuite, WhoHoldsALockIsAlone) {
+  GetParam().run([](World& world, const std::string& dir) {
+    constexpr int kRounds = 50;
+    std::atomic<int> inside = 0;
+    std::atomic<int> together = 0;
+    std::atomic<int> done = 0;
+    std::vector<std::unique_ptr<Thread>> threads;
+    threads.reserve(4);
+    for (int t = 0; t < 4; ++t) {
+      threads.push_back(world.threads.spawn("locker", [&](const std::stop_token&) {
+        for (int i = 0; i < kRounds; ++i) {
+          const auto held = world.files.lock(dir + "/lock", {});
+          if (!held) return;
+          if (++inside != 1) ++together;
+          (void)world.clock.mono_now();  // in simulation: somebody else may run
+          --inside;
+          ++done;
+        }
+      }));
+    }
+    for (const auto& thread : threads) thread->join();
+    EXPECT_EQ(together, 0);
+    EXPECT_EQ(done, 4 * kRounds);
   });
 }
 
