@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <chrono>
 #include <memory>
 #include <source_location>
 #include <string>
@@ -48,7 +49,13 @@ Error::Error(ErrorCode code, std::string sentence, std::source_location where)
 Error Error::while_doing(std::string doing, std::source_location where) const {
   Error outer(code_, std::move(doing), where);
   outer.cause_ = std::make_shared<const Error>(*this);
+  outer.retry_after_ = retry_after_;
   return outer;
+}
+
+Error Error::with_retry_after(std::chrono::nanoseconds wait) && {
+  retry_after_ = wait;
+  return std::move(*this);
 }
 
 std::string Error::to_string() const {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -49,6 +51,11 @@ class [[nodiscard]] Error {
   Error while_doing(std::string doing,
                     std::source_location where = std::source_location::current()) const;
 
+  // For kUnavailable and kThrottled: how long the other side asked us to stay away (Retry-After).
+  // Kept by while_doing().
+  std::optional<std::chrono::nanoseconds> retry_after() const { return retry_after_; }
+  Error with_retry_after(std::chrono::nanoseconds wait) &&;
+
   // All sentences, outermost first, joined with ": ".
   std::string to_string() const;
 
@@ -57,6 +64,7 @@ class [[nodiscard]] Error {
   std::string sentence_;
   std::shared_ptr<const Error> cause_;  // shared between copies of this error; immutable
   std::source_location where_;
+  std::optional<std::chrono::nanoseconds> retry_after_;
 };
 
 }  // namespace outlast

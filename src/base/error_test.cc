@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <set>
 #include <string>
 #include <string_view>
@@ -50,6 +51,12 @@ TEST(Error, EachLayerKnowsWhereItWasMade) {
   EXPECT_TRUE(std::string_view(outer.where().file_name()).ends_with("error_test.cc"));
   EXPECT_NE(outer.where().line(), inner.where().line());
   EXPECT_EQ(outer.cause()->where().line(), inner.where().line());
+}
+
+TEST(Error, EveryLayerKnowsHowLongToStayAway) {
+  EXPECT_FALSE(manifest_unreadable().retry_after());
+  const Error inner = manifest_unreadable().with_retry_after(std::chrono::seconds(7));
+  EXPECT_EQ(inner.while_doing("read manifest").retry_after(), std::chrono::seconds(7));
 }
 
 TEST(ErrorCode, EveryCodeHasAWordOfItsOwn) {

@@ -87,10 +87,37 @@ Sha256Digest hmac_sha256(BytesView key, BytesView message) {
 
 std::array<std::byte, 16> md5(BytesView bytes) {
   std::array<std::byte, 16> digest{};
-  OUTLAST_CHECK(EVP_Digest(bytes.data(), bytes.size(),
-                           reinterpret_cast<unsigned char*>(digest.data()), nullptr, EVP_md5(),
-                           nullptr) == 1,
-                "OpenSSL has no MD5");
+  OUTLAST_CHECK(
+      EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()),
+                 nullptr, EVP_md5(), nullptr) == 1,
+      "OpenSSL has no MD5");
+  return digest;
+}
+
+struct Md5::State {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { EVP_MD_CTX_free(context); }
+};
+
+Md5::Md5() : state_(std::make_unique<State>()) {
+  OUTLAST_CHECK(EVP_DigestInit_ex2(state_->context, EVP_md5(), nullptr) == 1, "OpenSSL has no MD5");
+}
+Md5::~Md5() = default;
+
+void Md5::update(BytesView bytes) {
+  OUTLAST_CHECK(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1,
+                "EVP_DigestUpdate of {} bytes", bytes.size());
+}
+
+std::array<std::byte, 16> Md5::finish() {
+  std::array<std::byte, 16> digest{};
+  OUTLAST_CHECK(EVP_DigestFinal_ex(state_->context, reinterpret_cast<unsigned char*>(digest.data()),
+                                   nullptr) == 1,
+                "EVP_DigestFinal_ex");
   return digest;
 }
 
@@ -106,6 +133,31 @@ std::uint32_t crc32c(BytesView bytes, std::uint32_t so_far) {
     bytes = bytes.subspan(part.size());
   }
   return ~crc;
+}
+
+namespace {
+
+// The product of two polynomials over GF(2) modulo Castagnoli's, the lowest power in the top bit.
+std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t product = 0;
+  for (std::uint32_t bit = 1U << 31U; bit != 0; bit >>= 1U) {
+    if ((a & bit) != 0) product ^= b;
+    b = (b >> 1U) ^ ((b & 1U) != 0 ? 0x82f63b78U : 0U);
+  }
+  return product;
+}
+
+}  // namespace
+
+std::uint32_t crc32c_joined(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
+  // Appending n bytes multiplies a CRC by x^(8n), which squaring reaches in log n steps.
+  std::uint32_t shift = 1U << 31U;         // x^0
+  std::uint32_t power = 1U << (31U - 8U);  // x^8
+  for (; second_bytes != 0; second_bytes >>= 1U) {
+    if ((second_bytes & 1U) != 0) shift = multiply(shift, power);
+    power = multiply(power, power);
+  }
+  return multiply(shift, first) ^ second;
 }
 
 }  // namespace outlast

@@ -47,9 +47,26 @@ Sha256Digest hmac_sha256(BytesView key, BytesView message);
 
 // MD5, which some stores want as Content-MD5. Against accidents only, never against malice.
 std::array<std::byte, 16> md5(BytesView bytes);
+// The same of a stream. finish() comes last. Confined to its owner.
+class Md5 {
+ public:
+  Md5();
+  ~Md5();
+  Md5(const Md5&) = delete;
+  Md5& operator=(const Md5&) = delete;
+
+  void update(BytesView bytes);
+  std::array<std::byte, 16> finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // CRC-32C (Castagnoli), by ISA-L (SSE4.2/AVX-512 where the processor has it). To go on where an
 // earlier call stopped, pass its result as `so_far`: crc32c(b, crc32c(a)) == crc32c(a + b).
 std::uint32_t crc32c(BytesView bytes, std::uint32_t so_far = 0);
+// The CRC-32C of a + b from those of a and b and the length of b: for parts that were summed apart.
+std::uint32_t crc32c_joined(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes);
 
 }  // namespace outlast

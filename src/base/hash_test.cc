@@ -100,6 +100,14 @@ TEST(HmacSha256, MatchesPublishedValues) {
 }
 
 // RFC 1321, A.5.
+TEST(Md5, OfAStreamIsThatOfTheWhole) {
+  Md5 hash;
+  hash.update(as_bytes("message "));
+  hash.update({});
+  hash.update(as_bytes("digest"));
+  EXPECT_EQ(hash.finish(), md5(as_bytes("message digest")));
+}
+
 TEST(Md5, MatchesPublishedValues) {
   EXPECT_EQ(hex_encode(md5({})), "d41d8cd98f00b204e9800998ecf8427e");
   EXPECT_EQ(hex_encode(md5(as_bytes("message digest"))), "f96b697d7cb7938d525a2f31aaf161d0");
@@ -127,6 +135,17 @@ TEST(Crc32c, GoesOnWhereItStopped) {
   const std::uint32_t whole = crc32c(bytes);
   for (std::size_t at = 0; at <= bytes.size(); ++at) {
     ASSERT_EQ(crc32c(bytes.subspan(at), crc32c(bytes.first(at))), whole) << at;
+  }
+}
+
+TEST(Crc32c, JoinsParts) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += static_cast<char>(i * 31);
+  const BytesView bytes = as_bytes(text);
+  const std::uint32_t whole = crc32c(bytes);
+  for (std::size_t at = 0; at <= bytes.size(); at += 7) {
+    const BytesView rest = bytes.subspan(at);
+    ASSERT_EQ(crc32c_joined(crc32c(bytes.first(at)), crc32c(rest), rest.size()), whole) << at;
   }
 }
 

@@ -41,7 +41,7 @@ TEST(Secret, NeverPrints) {
   EXPECT_EQ(fmt::format("{}", secret), "[secret]");
   EXPECT_EQ(fmt::format("{:>10}", secret), "  [secret]");
   EXPECT_EQ(fmt::format("{}", Secret<int>(42)), "[secret]");
-  EXPECT_EQ(testing::PrintToString(secret), "[secret]");
+  EXPECT_EQ(::testing::PrintToString(secret), "[secret]");
 }
 
 TEST(Secret, RevealsItsValue) {

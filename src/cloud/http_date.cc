@@ -55,16 +55,15 @@ Result<WallTime> parse_http_date(std::string_view text) {
   if (text.size() == 29) {
     const auto* const month = std::find(kMonths.begin(), kMonths.end(), text.substr(8, 3));
     if (month != kMonths.end()) {
-      const auto time = parse_rfc3339(
-          fmt::format("{}-{:02}-{}T{}Z", text.substr(12, 4),
-                      std::distance(kMonths.begin(), month) + 1, text.substr(5, 2),
-                      text.substr(17, 8)));
+      const auto time = parse_rfc3339(fmt::format("{}-{:02}-{}T{}Z", text.substr(12, 4),
+                                                  std::distance(kMonths.begin(), month) + 1,
+                                                  text.substr(5, 2), text.substr(17, 8)));
       if (time && format_http_date(*time) == text) return *time;
     }
   }
-  return Error(ErrorCode::kInvalidArgument,
-               fmt::format("'{}' is not a time such as Sun, 06 Nov 1994 08:49:37 GMT",
-                           text.substr(0, 80)));
+  return Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("'{}' is not a time such as Sun, 06 Nov 1994 08:49:37 GMT", text.substr(0, 80)));
 }
 
 std::string format_compact_time(WallTime time) {

@@ -19,6 +19,9 @@ bool copy(const pugi::xml_node& node, int depth, XmlElement& out) {
   const std::string_view name = node.name();
   const std::size_t colon = name.find(':');
   out.name = colon == std::string_view::npos ? name : name.substr(colon + 1);
+  for (const pugi::xml_attribute attribute : node.attributes()) {
+    out.attributes.emplace_back(attribute.name(), attribute.value());
+  }
   for (const pugi::xml_node inner : node.children()) {
     if (inner.type() == pugi::node_element) {
       if (!copy(inner, depth + 1, out.children.emplace_back())) return false;
@@ -43,14 +46,20 @@ std::string_view XmlElement::child_text(std::string_view child_name) const {
   return element == nullptr ? std::string_view() : std::string_view(element->text);
 }
 
+std::string_view XmlElement::attribute(std::string_view attribute_name) const {
+  for (const auto& [name_of, value] : attributes) {
+    if (name_of == attribute_name) return value;
+  }
+  return {};
+}
+
 Result<XmlElement> parse_xml(std::string_view text) {
   pugi::xml_document document;
   // White space of its own counts: an object's name may be a space.
-  const pugi::xml_parse_result parsed =
-      document.load_buffer(text.data(), text.size(),
-                           pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol |
-                               pugi::parse_ws_pcdata_single,
-                           pugi::encoding_utf8);
+  const pugi::xml_parse_result parsed = document.load_buffer(
+      text.data(), text.size(),
+      pugi::parse_cdata | pugi::parse_escapes | pugi::parse_eol | pugi::parse_ws_pcdata_single,
+      pugi::encoding_utf8);
   if (!parsed) return Error(ErrorCode::kCorrupt, "the answer is not XML");
   XmlElement root;
   if (!document.document_element() || !copy(document.document_element(), 1, root)) {

@@ -22,6 +22,14 @@ TEST(Xml, ReadsNamesTextsAndEntities) {
   EXPECT_EQ(root->child("None"), nullptr);
 }
 
+TEST(Xml, ReadsAttributes) {
+  const auto root = parse_xml("<List><Name Encoded='true' x=\"a&amp;b\">a%00</Name></List>");
+  ASSERT_TRUE(root) << root.error().to_string();
+  EXPECT_EQ(root->child("Name")->attribute("Encoded"), "true");
+  EXPECT_EQ(root->child("Name")->attribute("x"), "a&b");
+  EXPECT_EQ(root->child("Name")->attribute("y"), "");
+}
+
 TEST(Xml, RefusesWhatIsNotAWholeDocument) {
   for (const char* bad : {"", "   ", "plain", "<a>", "<a><b></a>", "<html><p>no"}) {
     const auto root = parse_xml(bad);
