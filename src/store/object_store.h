@@ -28,9 +28,10 @@ Result<void> check_key(std::string_view key);
 struct ObjectInfo {
   std::string key = {};
   std::uint64_t size = 0;
-  // Opaque; another one after every write that changes the bytes. For WriteIf, GetOptions, remove_if.
+  // Opaque; another one after every write that changes the bytes. For WriteIf, GetOptions,
+  // remove_if.
   std::string version = {};
-  WallTime modified = {};                   // by the store's clock
+  WallTime modified = {};                    // by the store's clock
   std::optional<std::uint32_t> crc32c = {};  // of the whole object, where the store keeps one
 };
 
@@ -68,14 +69,15 @@ struct ListOptions {
   std::string start_after = {};  // only keys greater than this
   // Keys with a '/' after the prefix are given as folders: everything up to that '/', once.
   bool folders = false;
-  std::uint32_t page_max = 1000;
-  std::string page_token = {};  // ListPage::next of the page before; the rest must be as it was then
+  std::uint32_t page_max = 1000;  // objects and folders together; a page may have fewer, even none
+  std::string page_token =
+      {};  // ListPage::next of the page before; the rest must be as it was then
 };
 
 struct ListPage {
-  std::vector<ObjectInfo> objects = {};  // in key order
+  std::vector<ObjectInfo> objects = {};   // in key order
   std::vector<std::string> folders = {};  // in key order, each with its '/'
-  std::string next = {};                 // empty: this was the last page
+  std::string next = {};                  // empty: this was the last page
 };
 
 struct UploadPlan {
@@ -95,11 +97,14 @@ struct UploadPlan {
 class Upload {
  public:
   virtual ~Upload() = default;
-  // Part `index`, from 0, of exactly the planned size. Putting a part again replaces it.
-  virtual Result<void> put_part(std::uint64_t index, BytesView bytes, const sys::CallContext& ctx) = 0;
-  // The parts that the store already has: after resume_upload(), those put before.
+  // Part `index`, from 0, of exactly the planned size: kInvalidArgument otherwise. Putting a part
+  // again replaces it; with Properties::parts_in_order it must then be the same bytes.
+  virtual Result<void> put_part(std::uint64_t index, BytesView bytes,
+                                const sys::CallContext& ctx) = 0;
+  // The parts that the store already has: after resume_upload(), those put before. In order.
   virtual std::vector<std::uint64_t> stored_parts() const = 0;
-  // Publishes the object, atomically; its version. kUnknownOutcome as for put().
+  // Publishes the object, atomically; its version. kInvalidArgument while parts are missing,
+  // kNotFound if it was completed or aborted before, kUnknownOutcome as for put().
   virtual Result<std::string> complete(const sys::CallContext& ctx) = 0;
   // Drops the parts. Ok if there is nothing left to drop.
   virtual Result<void> abort(const sys::CallContext& ctx) = 0;
@@ -111,9 +116,10 @@ class Upload {
 // What a store can do, and within which bounds. Immutable.
 struct Properties {
   std::string kind = {};  // "memory", "directory", "S3", "GCS", "Azure"
-  bool conditional_remove = true;  // false: remove_if() looks first, then removes; a race is possible
-  bool conditional_upload = true;  // UploadPlan::condition is judged atomically
-  bool parts_in_order = false;     // put_part() one after the other, from 0
+  bool conditional_remove =
+      true;  // false: remove_if() looks first, then removes; a race is possible
+  bool conditional_upload = true;    // UploadPlan::condition is judged atomically
+  bool parts_in_order = false;       // put_part() one after the other, from 0
   bool start_after_is_cheap = true;  // false: the store is asked for everything before it, too
   bool signed_urls = false;
   std::uint64_t put_bytes_max = 0;  // larger objects need start_upload()
@@ -126,12 +132,13 @@ struct Properties {
 // Strongly consistent: once a call has returned, every later call of anybody sees its effect.
 //
 // Errors, beside the conditions': kNotFound (no such object; no such bucket, which the sentence
-// says), kPermissionDenied, kInvalidArgument (a bad key; a range that begins at or past the end),
-// kNoSpace, kUnavailable and kThrottled (surely not done, may work later), kCorrupt (bytes are not
-// those that were stored), kDeadlineExceeded, kCancelled, kFailed. A write whose answer was lost is
-// kUnknownOutcome: it may have happened, now or a little later. Nothing guesses: a caller that must
-// know reads back and compares something only it can have written. Each sentence names the object's
-// URL, what was tried and what to do; no secret is in it.
+// says), kPermissionDenied, kInvalidArgument (a bad key or plan; a range that is empty, or begins
+// at or past the end), kNoSpace, kUnavailable and kThrottled (surely not done, may work later; with
+// Error::retry_after() if the store said when), kCorrupt (bytes are not those that were stored),
+// kDeadlineExceeded, kCancelled, kFailed. A write whose answer was lost is kUnknownOutcome: it may
+// have happened, now or a little later. Nothing guesses: a caller that must know reads back and
+// compares something only it can have written. Each sentence names the object's URL, what was tried
+// and what to do; no secret is in it.
 //
 // Thread-safe.
 class ObjectStore {
@@ -145,8 +152,8 @@ class ObjectStore {
   virtual Result<std::string> put(const std::string& key, BytesView bytes, const WriteIf& condition,
                                   const sys::CallContext& ctx) = 0;
   // A read of a whole object is checked against the checksum that the store keeps, if it keeps one:
-  // kCorrupt, after the sink has had the bytes. A shorter range at the end of the object is given as
-  // far as it goes.
+  // kCorrupt, after the sink has had the bytes. A shorter range at the end of the object is given
+  // as far as it goes.
   virtual Result<ObjectInfo> get(const std::string& key, const GetOptions& options,
                                  const ByteSink& sink, const sys::CallContext& ctx) = 0;
   virtual Result<ObjectInfo> head(const std::string& key, const sys::CallContext& ctx) = 0;
