@@ -11,11 +11,14 @@ namespace outlast::cli {
 Catalog make_catalog() {
   std::vector<GroupSpec> groups = {
       {.name = "job", .summary = "look at job files"},
+      {.name = "store", .summary = "look at, copy and check object stores"},
       {.name = "sim", .summary = "search simulated histories for mistakes"},
   };
   std::vector<CommandSpec> commands = {
-      job_check_command(),  job_schema_command(), doctor_command(),     sim_run_command(),
-      sim_replay_command(), help_command(),       completion_command(), complete_command(),
+      job_check_command(), job_schema_command(), store_check_command(), store_ls_command(),
+      store_cat_command(), store_cp_command(),   store_rm_command(),    doctor_command(),
+      sim_run_command(),   sim_replay_command(), help_command(),        completion_command(),
+      complete_command(),
   };
   return {std::move(groups), std::move(commands)};
 }

@@ -8,6 +8,11 @@ namespace outlast::cli {
 
 CommandSpec job_check_command();
 CommandSpec job_schema_command();
+CommandSpec store_check_command();
+CommandSpec store_ls_command();
+CommandSpec store_cat_command();
+CommandSpec store_cp_command();
+CommandSpec store_rm_command();
 CommandSpec sim_run_command();
 CommandSpec sim_replay_command();
 CommandSpec doctor_command();

@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+"""Moves bytes to and from an S3 server, by outlast and by the tools people use, in turn.
+
+Run by './dev bench store', which starts the server (tests/servers/run). Prints one table: for each of
+four cases the median time of every tool, its rate, its peak memory, and how outlast compares. The
+server's own ceiling is what several curl processes reach at once. Only ratios within one run count.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+MIB = 1 << 20
+
+
+def run(command, env=None, check=True):
+    """Runs a command; (seconds, peak resident MiB). The peak is that of its largest process."""
+    started = time.monotonic()
+    process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE)
+    errors = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.monotonic() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if check and process.returncode != 0:
+        sys.exit(f"store bench: {' '.join(command[:4])} … failed: {errors.decode(errors='replace')[-500:]}")
+    return seconds, usage.ru_maxrss / 1024
+
+
+class Server:
+    """The S3 server that tests/servers/run has started."""
+
+    def __init__(self):
+        self.endpoint = os.environ["AWS_ENDPOINT_URL_S3"]
+        self.bucket = os.environ["OUTLAST_TEST_STORE"].removeprefix("s3://").strip("/")
+        self.user = f"{os.environ['AWS_ACCESS_KEY_ID']}:{os.environ['AWS_SECRET_ACCESS_KEY']}"
+        self.region = os.environ.get("AWS_REGION", "us-east-1")
+
+    def curl(self, key, *options):
+        return ["curl", "-sSf", "--aws-sigv4", f"aws:amz:{self.region}:s3", "--user", self.user, "-H",
+                "x-amz-content-sha256: UNSIGNED-PAYLOAD", *options, f"{self.endpoint}/{self.bucket}/{key}"]
+
+    def curl_many(self, config, key, names, upload_from=None, download_to=None):
+        """One curl process that moves all `names`, one after the other; by a config file."""
+        common = [f'aws-sigv4 = "aws:amz:{self.region}:s3"', f'user = "{self.user}"',
+                  'header = "x-amz-content-sha256: UNSIGNED-PAYLOAD"', "silent", "fail"]
+        texts = []
+        for name in names:
+            lines = [*common, f'url = "{self.endpoint}/{self.bucket}/{key}/{name}"']
+            if upload_from:
+                lines.append(f'upload-file = "{upload_from / name}"')
+            lines.append(f'output = "{download_to / name if download_to else os.devnull}"')
+            texts.append("\n".join(lines))
+        config.write_text("\nnext\n".join(texts) + "\n")  # after "next" curl forgets the options
+        return ["curl", "-K", str(config)]
+
+
+def names_in(folder):
+    return sorted(path.name for path in pathlib.Path(folder).iterdir())
+
+
+class Tool:
+    """How a tool uploads and downloads one file, and a folder of small ones. None: it is left out."""
+    name = ""
+
+    def put(self, file, key):
+        return None
+
+    def get(self, key, file):
+        return None
+
+    def put_many(self, folder, key):
+        return None
+
+    def get_many(self, key, folder):
+        return None
+
+
+class Outlast(Tool):
+    name = "outlast"
+
+    def __init__(self, program, server):
+        self.program, self.root = program, f"s3://{server.bucket}/"
+
+    def copy(self, *words):
+        return [self.program, "store", "cp", "--quiet", *words]
+
+    def put(self, file, key):
+        return self.copy(file, self.root + key)
+
+    def get(self, key, file):
+        return self.copy(self.root + key, file)
+
+    def put_many(self, folder, key):
+        return self.copy("--recursive", folder, self.root + key)
+
+    def get_many(self, key, folder):
+        return self.copy("--recursive", self.root + key, folder)
+
+
+class Curl(Tool):
+    """One stream: small objects go one after the other, over one connection."""
+    name = "curl, one stream"
+
+    def __init__(self, server, scratch):
+        self.server, self.scratch = server, scratch
+
+    def put(self, file, key):
+        return self.server.curl(key, "-T", file)
+
+    def get(self, key, file):
+        return self.server.curl(key, "-o", file)
+
+    def put_many(self, folder, key):
+        return self.server.curl_many(self.scratch / "one.conf", key, upload_from=pathlib.Path(folder),
+                                     names=names_in(folder))
+
+    def get_many(self, key, folder):
+        return self.server.curl_many(self.scratch / "one.conf", key, download_to=pathlib.Path(folder),
+                                     names=names_in(self.scratch / "many"))
+
+
+class Rclone(Tool):
+    def __init__(self, program, version, server):
+        self.name = f"rclone {version}"
+        self.base = [program, "--config", "/dev/null", "--s3-provider", "Other", "--s3-endpoint",
+                     server.endpoint, "--s3-env-auth", "--s3-region", server.region,
+                     "--s3-no-check-bucket", "--transfers", "16", "--checkers", "16",
+                     "--s3-upload-concurrency", "8", "--multi-thread-streams", "8", "-q"]
+        self.root = f":s3:{server.bucket}/"
+
+    def put(self, file, key):
+        return [*self.base, "copyto", file, self.root + key]
+
+    def get(self, key, file):
+        return [*self.base, "copyto", self.root + key, file]
+
+    def put_many(self, folder, key):
+        return [*self.base, "copy", folder, self.root + key]
+
+    def get_many(self, key, folder):
+        return [*self.base, "copy", self.root + key, folder]
+
+
+class Aws(Tool):
+    def __init__(self, program, version, server):
+        self.name = f"aws {version}"
+        self.base = [program, "--endpoint-url", server.endpoint, "s3", "cp", "--only-show-errors"]
+        self.root = f"s3://{server.bucket}/"
+
+    def put(self, file, key):
+        return [*self.base, file, self.root + key]
+
+    def get(self, key, file):
+        return [*self.base, self.root + key, file]
+
+    def put_many(self, folder, key):
+        return [*self.base, "--recursive", folder, self.root + key]
+
+    def get_many(self, key, folder):
+        return [*self.base, "--recursive", self.root + key, folder]
+
+
+class S5cmd(Tool):
+    name = "s5cmd"
+
+    def __init__(self, program, server):
+        self.base = [program, "--endpoint-url", server.endpoint, "cp"]
+        self.root = f"s3://{server.bucket}/"
+
+    def put(self, file, key):
+        return [*self.base, file, self.root + key]
+
+    def get(self, key, file):
+        return [*self.base, self.root + key, file]
+
+    def put_many(self, folder, key):
+        return [*self.base, folder + "/", self.root + key + "/"]
+
+    def get_many(self, key, folder):
+        return [*self.base, self.root + key + "/*", folder + "/"]
+
+
+def version_of(command, word):
+    text = subprocess.run(command, capture_output=True, text=True, check=False)
+    return (text.stdout + text.stderr).split()[word]
+
+
+def find_tools(program, server, scratch):
+    cache = pathlib.Path(os.environ.get("OUTLAST_TEST_SERVERS", pathlib.Path.home() / ".cache/outlast/servers"))
+    found = [Outlast(program, server), Curl(server, scratch)]
+    rclone = next((str(path) for path in (cache / "bin/rclone",) if path.exists()), shutil.which("rclone"))
+    if rclone:
+        found.append(Rclone(rclone, version_of([rclone, "version"], 1), server))
+    aws = next((str(path) for path in cache.glob("*/bin/aws")), None) or shutil.which("aws")
+    if aws:
+        found.append(Aws(aws, version_of([aws, "--version"], 0).removeprefix("aws-cli/"), server))
+    if shutil.which("s5cmd"):
+        found.append(S5cmd(shutil.which("s5cmd"), server))
+    for name, there in (("rclone", rclone), ("aws", aws), ("s5cmd", shutil.which("s5cmd"))):
+        if not there:
+            print(f"store bench: {name} is not installed and is left out", file=sys.stderr)
+    return found
+
+
+def ceiling(server, case, scratch, data):
+    """Seconds that several curl processes need together for the same work: what the server can do."""
+    lanes = 4
+    part = len_of(data) // lanes
+    jobs = []
+    for lane in range(lanes):
+        if case == "put":
+            file = scratch / f"ceiling{lane}"
+            if not file.exists():
+                with open(data, "rb") as source:
+                    source.seek(lane * part)
+                    file.write_bytes(source.read(part))
+            jobs.append(server.curl(f"ceiling/{lane}", "-T", str(file)))
+        elif case == "get":
+            jobs.append(server.curl("big", "-o", os.devnull, "-r", f"{lane * part}-{(lane + 1) * part - 1}"))
+        else:
+            jobs.append(server.curl_many(scratch / f"lane{lane}.conf", "many", names_in(data)[lane::lanes],
+                                         upload_from=data if case == "put-many" else None))
+    started = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
+        list(pool.map(run, jobs))
+    return time.monotonic() - started
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def len_of(path):
+    return path.stat().st_size
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", help="the outlast program to measure")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--mib", type=int, default=1024, help="size of the large object")
+    parser.add_argument("--objects", type=int, default=10000, help="number of 4 KiB objects")
+    options = parser.parse_args()
+    server = Server()
+    environment = {name: value for name, value in os.environ.items() if name != "AWS_CA_BUNDLE"}
+
+    with tempfile.TemporaryDirectory(prefix="outlast-bench-") as folder:
+        scratch = pathlib.Path(folder)
+        tools = find_tools(options.program, server, scratch)
+        big = scratch / "big"
+        with open(big, "wb") as file:
+            for _ in range(options.mib):
+                file.write(os.urandom(MIB))
+        many = scratch / "many"
+        many.mkdir()
+        for index in range(options.objects):
+            (many / f"{index:06}").write_bytes(os.urandom(4096))
+
+        cases = {
+            "put": (f"{options.mib} MiB up", lambda tool, _: tool.put(str(big), "big")),
+            "get": (f"{options.mib} MiB down", lambda tool, target: tool.get("big", str(target))),
+            "put-many": (f"{options.objects} × 4 KiB up", lambda tool, _: tool.put_many(str(many), "many")),
+            "get-many": (f"{options.objects} × 4 KiB down", lambda tool, target: tool.get_many("many", str(target))),
+        }
+        for case, (title, command_for) in cases.items():
+            times = {tool.name: [] for tool in tools}
+            peaks = {tool.name: 0.0 for tool in tools}
+            ceilings = []
+            for repeat in range(options.repeats):
+                # In turn, so that a busy moment of the machine hits all alike.
+                for tool in tools:
+                    target = scratch / "target"
+                    shutil.rmtree(target, ignore_errors=True)
+                    target.unlink(missing_ok=True)
+                    if case == "get-many":
+                        target.mkdir()
+                    command = command_for(tool, target)
+                    if command is None:
+                        continue
+                    progress(f"{title}: {tool.name}, {repeat + 1} of {options.repeats}")
+                    seconds, peak = run(command, environment)
+                    times[tool.name].append(seconds)
+                    peaks[tool.name] = max(peaks[tool.name], peak)
+                    if case == "get" and len_of(target) != len_of(big):
+                        sys.exit(f"store bench: {tool.name} fetched the wrong number of bytes")
+                    if case == "get-many" and len(list(target.iterdir())) != options.objects:
+                        sys.exit(f"store bench: {tool.name} fetched the wrong number of objects")
+                ceilings.append(ceiling(server, case, scratch, big if case in ("put", "get") else many))
+            progress("")
+            show(title, times, peaks, ceilings, options, case)
+
+
+def show(title, times, peaks, ceilings, options, case):
+    ours = statistics.median(times["outlast"])
+
+    def rate(seconds):
+        if case in ("put", "get"):
+            return f"{options.mib * MIB / seconds / 1e6:8.0f} MB/s"
+        return f"{options.objects / seconds:8.0f} obj/s"
+
+    print(f"{title}  (median of {options.repeats}; ratio: how many times as fast outlast is)")
+    for name, seconds in times.items():
+        if not seconds:
+            continue
+        median = statistics.median(seconds)
+        spread = f"{min(seconds):.2f}–{max(seconds):.2f} s"
+        print(f"  {name:<22} {median:7.2f} s  {spread:<16} {rate(median)}  {peaks[name]:6.0f} MiB"
+              f"  {median / ours:6.2f}×")
+    median = statistics.median(ceilings)
+    print(f"  {'4 curls (ceiling)':<22} {median:7.2f} s  {'':<16} {rate(median)}  {'':>10}  {median / ours:6.2f}×")
+
+
+if __name__ == "__main__":
+    main()

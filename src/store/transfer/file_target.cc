@@ -1,0 +1,157 @@
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/encoding.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "store/object_store.h"
+#include "store/transfer/target.h"
+#include "sys/call_context.h"
+#include "sys/file_ops.h"
+#include "sys/file_system.h"
+
+namespace outlast::store {
+namespace {
+
+constexpr std::uint64_t kJournalBytesMax = 64U << 20U;
+
+// The journal is a line that says of what, then one line "<index> <crc32c>" for each part, of fixed
+// length so that parts can be noted in parallel without a lock.
+constexpr std::size_t kLineBytes = 26;  // 16 hex digits, a space, 8, a new line
+
+std::string journal_line(std::uint64_t index, std::uint32_t crc) {
+  return fmt::format("{:016x} {:08x}\n", index, crc);
+}
+
+template <typename Number>
+bool read_hex(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+class FileTarget : public Target {
+ public:
+  FileTarget(sys::FileSystem& files, std::string path)
+      : files_(files),
+        path_(std::move(path)),
+        part_path_(path_ + ".outlast-part"),
+        journal_path_(part_path_ + "s") {}
+
+  const std::string& name() const override { return path_; }
+  PartBounds bounds() const override { return {}; }
+
+  Result<void> put(BytesView whole, const sys::CallContext& ctx) override {
+    if (ctx.stop.stop_requested()) return Error(ErrorCode::kCancelled, "stopped while writing");
+    OUTLAST_TRY_ASSIGN(part_, open_new(part_path_, sys::OpenMode::kTruncate));
+    Result<void> written = part_->write_at(whole, 0);
+    if (written) written = files_.rename(part_path_, path_);
+    if (!written) static_cast<void>(files_.remove_file(part_path_));
+    return written;
+  }
+
+  Result<std::vector<StoredPart>> begin(const UploadPlan& plan, const std::string& source_identity,
+                                        const sys::CallContext&) override {
+    plan_ = plan;
+    head_ = fmt::format("outlast {} {} {}\n", plan.size, plan.part_bytes, source_identity);
+    std::vector<StoredPart> stored = believable_parts();
+    const auto mode = stored.empty() ? sys::OpenMode::kTruncate : sys::OpenMode::kCreate;
+    OUTLAST_TRY_ASSIGN(part_, open_new(part_path_, mode));
+    OUTLAST_TRY_ASSIGN(journal_, open_new(journal_path_, sys::OpenMode::kTruncate));
+    OUTLAST_TRY(journal_->write_at(as_bytes(head_), 0));
+    for (const StoredPart& part : stored) OUTLAST_TRY(note(part.index, *part.crc32c));
+    return stored;
+  }
+
+  Result<void> put_part(std::uint64_t index, BytesView bytes, const sys::CallContext&) override {
+    OUTLAST_TRY(part_->write_at(bytes, index * plan_.part_bytes));
+    return note(index, crc32c(bytes));
+  }
+
+  Result<bool> finish(std::uint32_t, const sys::CallContext&) override {
+    OUTLAST_TRY(part_->truncate(plan_.size));
+    // The name must not come to stand for less than the whole, should the power fail now.
+    OUTLAST_TRY(part_->sync());
+    OUTLAST_TRY(files_.rename(part_path_, path_));
+    OUTLAST_TRY(files_.remove_file(journal_path_));
+    return false;
+  }
+
+ private:
+  // Opens a file of ours, making the folder above it if that is missing.
+  Result<std::unique_ptr<sys::File>> open_new(const std::string& path, sys::OpenMode mode) {
+    Result<std::unique_ptr<sys::File>> file = files_.open(path, mode);
+    if (file || file.error().code() != ErrorCode::kNotFound) return file;
+    OUTLAST_TRY(sys::make_dirs(files_, sys::parent_path(path)));
+    return files_.open(path, mode);
+  }
+
+  Result<void> note(std::uint64_t index, std::uint32_t crc) {
+    std::uint64_t at = 0;
+    {
+      const MutexLock lock(mutex_);
+      at = head_.size() + kLineBytes * noted_++;
+    }
+    return journal_->write_at(as_bytes(journal_line(index, crc)), at);
+  }
+
+  // What an earlier copy noted and the part file really holds. Anything odd means: nothing.
+  std::vector<StoredPart> believable_parts() {
+    const Result<std::string> journal = sys::read_file(files_, journal_path_, kJournalBytesMax);
+    if (!journal || !journal->starts_with(head_)) return {};
+    const Result<std::unique_ptr<sys::File>> file = files_.open(part_path_, sys::OpenMode::kRead);
+    if (!file) return {};
+    std::map<std::uint64_t, std::uint32_t> noted;
+    std::string_view rest = std::string_view(*journal).substr(head_.size());
+    for (; rest.size() >= kLineBytes; rest.remove_prefix(kLineBytes)) {
+      std::uint64_t index = 0;
+      std::uint32_t crc = 0;
+      if (rest[16] != ' ' || rest[25] != '\n' || !read_hex(rest.substr(0, 16), index) ||
+          !read_hex(rest.substr(17, 8), crc) || index >= plan_.part_count()) {
+        continue;  // torn by the end of whoever wrote it
+      }
+      noted[index] = crc;
+    }
+    std::vector<StoredPart> stored;
+    Bytes buffer;
+    for (const auto& [index, crc] : noted) {
+      buffer.resize(plan_.bytes_of(index));
+      const Result<std::size_t> got = (*file)->read_at(buffer, index * plan_.part_bytes);
+      if (got && *got == buffer.size() && crc32c(buffer) == crc) {
+        stored.push_back({.index = index, .crc32c = crc});
+      }
+    }
+    return stored;
+  }
+
+  sys::FileSystem& files_;
+  const std::string path_;
+  const std::string part_path_;
+  const std::string journal_path_;
+  UploadPlan plan_;
+  std::string head_;  // the journal's first line
+  std::unique_ptr<sys::File> part_;
+  std::unique_ptr<sys::File> journal_;
+  Mutex mutex_;
+  std::uint64_t noted_ OUTLAST_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Target> make_file_target(sys::FileSystem& files, std::string path) {
+  return std::make_unique<FileTarget>(files, std::move(path));
+}
+
+}  // namespace outlast::store
