@@ -6,7 +6,7 @@ target_compile_options(
                           $<$<BOOL:${OUTLAST_WERROR}>:-Werror>
                           $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
 if(OUTLAST_SANITIZE)
-  target_compile_options(outlast_flags INTERFACE -fsanitize=${OUTLAST_SANITIZE} -O1 -fno-omit-frame-pointer
+  target_compile_options(outlast_flags INTERFACE -fsanitize=${OUTLAST_SANITIZE} -O1 -g1 -fno-omit-frame-pointer
                                                  -fno-sanitize-recover=all)
   target_link_options(outlast_flags INTERFACE -fsanitize=${OUTLAST_SANITIZE})
 endif()

@@ -50,7 +50,7 @@ function(outlast_module name)
   if(OUTLAST_CLANG_TIDY)
     set_target_properties(${lib} PROPERTIES CXX_CLANG_TIDY "${OUTLAST_CLANG_TIDY};--quiet")
   endif()
-  if(NOT OUTLAST_TESTS)
+  if(NOT OUTLAST_TESTS OR (OUTLAST_TEST_MODULES AND NOT name IN_LIST OUTLAST_TEST_MODULES))
     return()
   endif()
 
@@ -69,12 +69,15 @@ function(outlast_module name)
   endif()
 endfunction()
 
+add_custom_target(all_tests COMMENT "Every test program, and nothing that no test needs")
+
 # A GoogleTest program whose every TEST is a test of its own, under one label.
 function(outlast_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;LIBRARIES;DEFINITIONS")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE outlast_flags ${arg_LIBRARIES} GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS} OUTLAST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_dependencies(all_tests ${name})
   # Tests are compiled several to a unit in every preset: GoogleTest's headers cost more than they do.
   set_target_properties(
     ${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests UNITY_BUILD ON)

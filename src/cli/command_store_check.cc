@@ -69,7 +69,6 @@ Result<ExitCode> run_store_check(const Invocation& invocation, Context& context)
   OUTLAST_TRY_ASSIGN(const OpenPlace place,
                      open_place(invocation.positionals[0] + "/", context.world));
   ProgressLine progress(terminal, context.world.clock);
-  const std::string url = place.store->url_of("");
   OUTLAST_TRY_ASSIGN(const std::vector<CheckFinding> findings,
                      store::check_root({.store = *place.store,
                                         .threads = context.world.threads,

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -30,6 +31,7 @@
 #include "sys/call_context.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
+#include "sys/world.h"
 
 namespace outlast::cli {
 namespace {
@@ -38,13 +40,14 @@ constexpr std::uint64_t kParallelDefault = 16;
 
 // One end of the copy: a path of this machine, or a place in a store.
 struct End {
-  std::optional<OpenPlace> place;  // none: local
-  std::string path;                // local
+  OpenPlace place;   // without a store: local
+  std::string path;  // local
 
+  bool is_stored() const { return place.store != nullptr; }
   bool names_a_folder() const {
-    return place ? place->key.empty() || place->key.ends_with('/') : path.ends_with('/');
+    return is_stored() ? place.key.empty() || place.key.ends_with('/') : path.ends_with('/');
   }
-  std::string name() const { return place ? place->key : path; }
+  std::string name() const { return is_stored() ? place.key : path; }
 };
 
 Result<End> open_end(const std::string& text, sys::World& world) {
@@ -64,7 +67,7 @@ class CopyJob {
       : from_(std::move(from)),
         to_(std::move(to)),
         world_(context.world),
-        state_folder_(from_.place ? "" : upload_state_folder(context.world.environment)),
+        state_folder_(from_.is_stored() ? "" : upload_state_folder(context.world.environment)),
         progress_(context.terminal, context.world.clock),
         started_(context.world.clock.mono_now()),
         copier_(context.world.threads, context.world.clock,
@@ -75,7 +78,7 @@ class CopyJob {
   // One file or object.
   Result<void> add_one() {
     std::string target = to_.name();
-    const bool into_folder = to_.names_a_folder() || (!to_.place && is_folder(target));
+    const bool into_folder = to_.names_a_folder() || (!to_.is_stored() && is_folder(target));
     if (into_folder) {
       if (!target.empty() && !target.ends_with('/')) target += '/';
       target += sys::base_name(from_.name());
@@ -87,7 +90,8 @@ class CopyJob {
   Result<void> add_all() {
     std::string target = to_.name();
     if (!target.empty() && !target.ends_with('/')) target += '/';
-    return from_.place ? add_objects(from_.place->folder(), target) : add_files(from_.path, target);
+    return from_.is_stored() ? add_objects(from_.place.folder(), target)
+                             : add_files(from_.path, target);
   }
 
   Result<store::CopyProgress> finish() {
@@ -112,7 +116,7 @@ class CopyJob {
 
   Result<void> add(std::string from, std::optional<store::ObjectInfo> object, std::string to) {
     store::Copy copy;
-    if (!from_.place) {
+    if (!from_.is_stored()) {
       copy.open_source = [this, from = std::move(from)](const sys::CallContext&) {
         return store::open_file_source(world_.files, from);
       };
@@ -120,22 +124,22 @@ class CopyJob {
       copy.open_source =
           [this, from = std::move(from), object = std::move(object)](
               const sys::CallContext& ctx) -> Result<std::unique_ptr<store::Source>> {
-        store::ObjectStore& store = *from_.place->store;
+        store::ObjectStore& store = *from_.place.store;
         if (object) return store::make_object_source(store, *object);
         OUTLAST_TRY_ASSIGN(store::ObjectInfo info, store.head(from, ctx));
         return store::make_object_source(store, std::move(info));
       };
     }
     copy.make_target = [this, to = std::move(to)] {
-      return to_.place
-                 ? store::make_object_target(*to_.place->store, world_.files, to, state_folder_)
+      return to_.is_stored()
+                 ? store::make_object_target(*to_.place.store, world_.files, to, state_folder_)
                  : store::make_file_target(world_.files, to);
     };
     return copier_.add(std::move(copy), {});
   }
 
   Result<void> add_objects(const std::string& prefix, const std::string& target) {
-    store::Lister lister(*from_.place->store, world_.threads, {.prefix = prefix});
+    store::Lister lister(*from_.place.store, world_.threads, {.prefix = prefix});
     while (true) {
       OUTLAST_TRY_ASSIGN(std::optional<store::ListPage> page, lister.next({}));
       if (!page) return {};
@@ -145,7 +149,7 @@ class CopyJob {
         const Result<void> usable = store::check_key(name);
         if (!usable) {
           return usable.error().while_doing(
-              fmt::format("cannot copy {}", from_.place->store->url_of(object.key)));
+              fmt::format("cannot copy {}", from_.place.store->url_of(object.key)));
         }
         std::string key = object.key;
         OUTLAST_TRY(add(std::move(key), std::move(object), target + name));

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/time.h"

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
@@ -38,7 +37,7 @@ class Removers {
   Removers(store::ObjectStore& store, sys::Threads& threads) : store_(store), keys_(threads, 1000) {
     for (unsigned i = 0; i < kRemovers; ++i) {
       threads_.push_back(threads.spawn(fmt::format("remove-{}", i),
-                                       [this](std::stop_token stop) { work(std::move(stop)); }));
+                                       [this](const std::stop_token& stop) { work(stop); }));
     }
   }
 
@@ -54,7 +53,7 @@ class Removers {
   }
 
  private:
-  void work(std::stop_token stop) {
+  void work(const std::stop_token& stop) {
     while (true) {
       const Result<std::string> key = keys_.receive({.stop = stop});
       if (!key) return;

@@ -53,8 +53,9 @@ Result<T> CachingCredentials<T>::get(const sys::CallContext& ctx) {
     const std::uint64_t ended_before = fetches_ended_;
     while (true) {
       const Freshness freshness = freshness_of_kept(mono, wall);
-      if (freshness == Freshness::kGood) return kept_->fetched.value;
-      if (fetching_ && freshness == Freshness::kRefresh) return kept_->fetched.value;
+      const bool usable =
+          freshness == Freshness::kGood || (fetching_ && freshness == Freshness::kRefresh);
+      if (usable && kept_) return kept_->fetched.value;
       if (!fetching_) {
         // A fetch that failed while we waited for it has failed for us, too.
         if (fetches_ended_ != ended_before && last_error_) return *last_error_;

@@ -159,10 +159,9 @@ class DefaultGcpCredentials : public GcpCredentials {
 
  private:
   std::unique_ptr<GcpSigner> make_signer() {
-    const Result<std::optional<GcpFile>> file = find_gcp_file(world_);
-    if (!file || !*file) return nullptr;
-    if (json_string((*file)->json, "type").value_or("") != "service_account") return nullptr;
-    Result<GcpAccountKey> key = read_gcp_account_key((*file)->json, (*file)->path);
+    const std::optional<GcpFile> file = find_gcp_file(world_).value_or(std::nullopt);
+    if (!file || json_string(file->json, "type").value_or("") != "service_account") return nullptr;
+    Result<GcpAccountKey> key = read_gcp_account_key(file->json, file->path);
     return key ? std::make_unique<AccountKeySigner>(*std::move(key)) : nullptr;
   }
 

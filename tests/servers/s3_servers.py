@@ -4,7 +4,9 @@ import datetime
 import hashlib
 import hmac
 import http.client
+import json
 import subprocess
+import time
 
 import catalogue
 from processes import StartFailed, clean_environment, free_port
@@ -160,6 +162,7 @@ def radosgw(place):
                               + place.said("osd")) from None
         if done.returncode:
             raise StartFailed(f"{program} {arguments[0]}: {done.stderr.strip()[-500:]}")
+        return done.stdout
 
     monmap, with_conf = str(folder / "monmap"), ("-c", str(conf))
     call("monmaptool", "--create", "--clobber", "--fsid", FSID,
@@ -169,7 +172,17 @@ def radosgw(place):
     place.spawn([programs["ceph-mon"], "-f", "-i", "a", *with_conf], label="mon")
     call("ceph", *with_conf, "--connect-timeout", "60", "osd", "new", OSD)
     call("ceph-osd", "-i", "0", "--mkfs", *with_conf, "--osd-uuid", OSD)
-    place.spawn([programs["ceph-osd"], "-f", "-i", "0", *with_conf], label="osd")
+
+    def start_osd():
+        return place.spawn([programs["ceph-osd"], "-f", "-i", "0", *with_conf], label="osd")
+
+    osd, end = start_osd(), time.monotonic() + CEPH_SECONDS_MAX
+    # It gives up when it asks the monitor before that has told it the cluster's name: again, then.
+    while json.loads(call("ceph", *with_conf, "--format", "json", "osd", "stat"))["num_up_osds"] == 0:
+        if osd.poll() is not None:
+            osd = start_osd()
+        if time.monotonic() > end:
+            raise StartFailed("the OSD does not come up; it said:\n  " + place.said("osd"))
     call("radosgw-admin", *with_conf, "user", "create", "--uid=t", "--display-name=t",
          f"--access-key={ACCESS_KEY}", f"--secret-key={SECRET_KEY}")
     child = place.spawn([programs["radosgw"], "-f", *with_conf, "-n", "client.rgw"])

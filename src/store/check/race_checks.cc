@@ -9,7 +9,6 @@
 
 #include "base/encoding.h"
 #include "base/error.h"
-#include "base/random.h"
 #include "base/result.h"
 #include "store/check/checks.h"
 #include "store/check/root_check.h"
@@ -22,6 +21,7 @@ namespace {
 // Runs `body` for every writer at the same time, and waits for all.
 void race(const Bench& bench, const std::function<void(unsigned)>& body) {
   std::vector<std::unique_ptr<sys::Thread>> threads;
+  threads.reserve(bench.options.writers);
   for (unsigned writer = 0; writer < bench.options.writers; ++writer) {
     threads.push_back(
         bench.tools.threads.spawn(fmt::format("writer-{}", writer),

@@ -1,6 +1,6 @@
 #include "store/gcs/gcs_answers.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/encoding.h"
 #include "base/error.h"
@@ -35,9 +36,8 @@ Error corrupt(std::string sentence) {
 
 std::optional<std::uint64_t> parse_decimal(std::string_view text) {
   std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
+  const auto [stop, error] = std::from_chars(text.begin(), text.end(), value);
+  if (text.empty() || error != std::errc() || stop != text.end()) return std::nullopt;
   return value;
 }
 

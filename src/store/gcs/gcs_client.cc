@@ -1,6 +1,6 @@
 #include "store/gcs/gcs_client.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "store/gcs/gcs_errors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -46,9 +46,8 @@ std::optional<Duration> retry_after(const sys::HttpHeaders& headers) {
   const auto text = sys::find_header(headers, "Retry-After");
   if (!text) return std::nullopt;
   unsigned seconds = 0;
-  const char* const end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data(), end, seconds);
-  if (error == std::errc() && stop == end && !text->empty()) {
+  const auto [stop, error] = std::from_chars(text->begin(), text->end(), seconds);
+  if (error == std::errc() && stop == text->end() && !text->empty()) {
     return std::min<Duration>(std::chrono::seconds(seconds), kRetryAfterMax);
   }
   const auto until = cloud::parse_http_date(*text);

@@ -1,6 +1,6 @@
 #include "store/gcs/gcs_read.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -53,7 +53,7 @@ class Delivery {
 
   // Also for an answer without a body, after it.
   Result<void> begin(const sys::HttpResponse& answer) {
-    if (object_) return {};
+    if (begun_) return {};
     OUTLAST_TRY_ASSIGN(ReadHeaders headers, read_headers(answer).while_doing(what_));
     if (!options_.if_version.empty() && headers.generation != options_.if_version) {
       return Error(ErrorCode::kConditionFailed, what_ + ": the object has another version by now");
@@ -69,6 +69,7 @@ class Delivery {
                                headers.offset, wanted_.offset));
     }
     position_ = headers.offset;
+    begun_ = true;
     object_ = ObjectInfo{.key = key_,
                          .size = headers.size,
                          .version = std::move(headers.generation),
@@ -80,8 +81,8 @@ class Delivery {
   bool enough() const { return enough_; }
   const std::optional<Error>& stopped_by() const { return stopped_by_; }
   Result<ObjectInfo> finish() {
-    OUTLAST_TRY(verifier_.check(*object_));
-    return std::move(*object_);
+    OUTLAST_TRY(verifier_.check(object_));
+    return std::move(object_);
   }
 
  private:
@@ -103,7 +104,7 @@ class Delivery {
   Result<void> hand_on(BytesView piece) {
     if (piece.empty()) return {};
     verifier_.add(piece);
-    return sink_(*object_, piece);
+    return sink_(object_, piece);
   }
 
   const std::string key_;
@@ -111,7 +112,8 @@ class Delivery {
   const GetOptions& options_;
   const ByteSink& sink_;
   ReadVerifier verifier_;
-  std::optional<ObjectInfo> object_;
+  bool begun_ = false;
+  ObjectInfo object_;
   ByteRange wanted_;
   std::uint64_t position_ = 0;  // in the object, of the next byte that comes
   bool cut_ = false;            // the whole object comes, and only a part is wanted
@@ -144,7 +146,7 @@ Result<ObjectInfo> read_gcs_object(GcsClient& client, const std::string& key,
   };
   const Result<sys::HttpResponse> answer = client.send(request, what, ctx);
   if (delivery.enough()) return delivery.finish();
-  if (delivery.stopped_by()) return *delivery.stopped_by();
+  if (const std::optional<Error>& stopped_by = delivery.stopped_by()) return *stopped_by;
   if (!answer) return answer.error();
   if (answer->status != 200 && answer->status != 206) {
     attempt.credentials = client.credentials_origin();

@@ -1,6 +1,6 @@
 #include "store/gcs/gcs_signed_url.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <string>

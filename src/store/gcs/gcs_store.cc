@@ -1,6 +1,6 @@
 #include "store/gcs/gcs_store.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/encoding.h"
@@ -227,7 +226,7 @@ Result<void> GcsStore::remove_if(const std::string& key, const std::string& vers
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("remove {}: no version was given", url_of(key)));
   }
-  const Result<void> removed =
+  Result<void> removed =
       remove_matching(key, {{"ifGenerationMatch", gcs::generation_to_match(version)}}, ctx);
   if (removed || removed.error().code() != ErrorCode::kConditionFailed) return removed;
   // Some servers say so of what is not there at all, which is as good as removed.

@@ -1,6 +1,6 @@
 // The suite that every store must pass, on the stand-in: called directly, behind a real server, and
 // across the simulated network.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>

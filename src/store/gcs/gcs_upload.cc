@@ -1,8 +1,9 @@
 #include "store/gcs/gcs_upload.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -133,7 +135,9 @@ Result<std::string> GcsUpload::complete(const sys::CallContext& ctx) {
     const BytesView rest = BytesView(tail_).subspan(session_.stored() - tail_begin());
     OUTLAST_TRY(session_.finish(rest, crc32c, ctx));
   }
-  const ObjectInfo& object = *session_.object();
+  const std::optional<ObjectInfo>& made = session_.object();
+  OUTLAST_CHECK(made.has_value(), "{}: finished, but no object", what_);
+  const ObjectInfo& object = *made;
   if (crc32c && object.crc32c && *object.crc32c != *crc32c) {
     return Error(ErrorCode::kCorrupt,
                  what_ + ": the server stored other bytes than were sent; remove the object");

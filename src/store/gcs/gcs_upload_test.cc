@@ -1,6 +1,6 @@
 #include "store/gcs/gcs_upload.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>

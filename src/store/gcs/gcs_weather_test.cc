@@ -1,6 +1,6 @@
 // The store behind retries, across a network that refuses, loses, cuts and stalls, on machines that
 // lose their power: what was promised holds, and what is not known is said to be unknown.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "store/gcs/multipart_body.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <string.h>  // memmem
 
 #include <algorithm>

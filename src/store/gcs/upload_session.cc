@@ -1,6 +1,6 @@
 #include "store/gcs/upload_session.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <optional>

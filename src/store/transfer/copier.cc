@@ -170,13 +170,13 @@ std::optional<Copier::Work> Copier::next_work(unsigned lane, const std::stop_tok
 
 std::optional<Copier::Work> Copier::take_part() {
   for (auto at = active_.begin(); at != active_.end(); ++at) {
-    const std::shared_ptr<Active> active = *at;
+    std::shared_ptr<Active> active = *at;
     if (active->in_order && active->in_flight > 0) continue;
     const Active::Part part = active->todo.front();
     active->todo.pop_front();
     ++active->in_flight;
     if (active->todo.empty()) active_.erase(at);
-    return Work{.copy = std::nullopt, .active = active, .part = part};
+    return Work{.copy = std::nullopt, .active = std::move(active), .part = part};
   }
   return std::nullopt;
 }

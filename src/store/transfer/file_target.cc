@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -71,7 +71,7 @@ class FileTarget : public Target {
     OUTLAST_TRY_ASSIGN(part_, open_new(part_path_, mode));
     OUTLAST_TRY_ASSIGN(journal_, open_new(journal_path_, sys::OpenMode::kTruncate));
     OUTLAST_TRY(journal_->write_at(as_bytes(head_), 0));
-    for (const StoredPart& part : stored) OUTLAST_TRY(note(part.index, *part.crc32c));
+    for (const StoredPart& part : stored) OUTLAST_TRY(note(part.index, part.crc32c.value_or(0)));
     return stored;
   }
 

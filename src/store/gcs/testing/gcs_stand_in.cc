@@ -1,6 +1,6 @@
 #include "store/gcs/testing/gcs_stand_in.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>

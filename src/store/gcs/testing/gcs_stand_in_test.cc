@@ -1,7 +1,7 @@
 // The stand-in is as strict as the service it stands for.
 #include "store/gcs/testing/gcs_stand_in.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <chrono>

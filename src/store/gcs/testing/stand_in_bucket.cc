@@ -1,6 +1,6 @@
 #include "store/gcs/testing/stand_in_bucket.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
