@@ -2,15 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <memory>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/result.h"
 #include "base/units.h"
-#include "store/object_store.h"
 #include "store/open/open_store.h"
 #include "store/open/store_url.h"
 #include "store/transfer/copier.h"
