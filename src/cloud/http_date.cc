@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "sys/http.h"
 
 namespace outlast::cloud {
 namespace {
@@ -23,6 +27,8 @@ constexpr std::array<std::string_view, 7> kWeekdays = {"Sun", "Mon", "Tue", "Wed
                                                        "Thu", "Fri", "Sat"};
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+constexpr Duration kRetryAfterMax = std::chrono::hours(1);
 
 struct Calendar {
   std::chrono::year_month_day date;
@@ -75,6 +81,20 @@ std::string format_compact_day(WallTime time) {
   const Calendar at = calendar(time);
   return fmt::format("{:04}{:02}{:02}", static_cast<int>(at.date.year()),
                      static_cast<unsigned>(at.date.month()), static_cast<unsigned>(at.date.day()));
+}
+
+std::optional<Duration> retry_after(const sys::HttpHeaders& headers) {
+  const auto text = sys::find_header(headers, "Retry-After");
+  if (!text) return std::nullopt;
+  unsigned seconds = 0;
+  const auto [stop, error] = std::from_chars(text->begin(), text->end(), seconds);
+  if (error == std::errc() && stop == text->end() && !text->empty()) {
+    return std::min<Duration>(std::chrono::seconds(seconds), kRetryAfterMax);
+  }
+  const auto until = parse_http_date(*text);
+  const auto from = parse_http_date(sys::find_header(headers, "Date").value_or(""));
+  if (!until || !from || *until < *from) return std::nullopt;
+  return std::min<Duration>(*until - *from, kRetryAfterMax);
 }
 
 }  // namespace outlast::cloud

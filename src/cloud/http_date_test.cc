@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "base/time.h"
 
 namespace outlast::cloud {
@@ -21,6 +23,19 @@ TEST(HttpDate, RefusesEverythingElse) {
                           "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nox 1994 08:49:37 GMT"}) {
     EXPECT_FALSE(parse_http_date(bad)) << bad;
   }
+}
+
+TEST(RetryAfter, IsReadAsSecondsOrAsAMoment) {
+  EXPECT_EQ(retry_after({{"retry-after", "12"}}), std::chrono::seconds(12));
+  EXPECT_EQ(retry_after({{"Retry-After", "999999"}}), std::chrono::hours(1));
+  EXPECT_EQ(retry_after({{"Retry-After", "Sun, 06 Nov 1994 08:49:41 GMT"},
+                         {"Date", "Sun, 06 Nov 1994 08:49:37 GMT"}}),
+            std::chrono::seconds(4));
+  // A moment without the server's own time says nothing.
+  for (const char* bad : {"", "-1", "soon", "Fri, 02 Jan 2026 03:04:05 GMT", "99999999999999"}) {
+    EXPECT_FALSE(retry_after({{"Retry-After", bad}})) << bad;
+  }
+  EXPECT_FALSE(retry_after({}));
 }
 
 }  // namespace

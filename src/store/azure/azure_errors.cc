@@ -236,18 +236,13 @@ Verdict judge(const AzureAttempt& attempt, const sys::HttpResponse& answer,
   return verdict;
 }
 
-std::optional<Duration> retry_after(const sys::HttpResponse& answer) {
-  const auto number = [&](std::string_view name) -> std::optional<std::uint32_t> {
-    const auto text = sys::find_header(answer.headers, name);
-    std::uint32_t value = 0;
-    if (!text) return std::nullopt;
-    const auto [stop, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-    if (error != std::errc() || stop != text->data() + text->size()) return std::nullopt;
-    return value;
-  };
-  if (const auto wait = number("x-ms-retry-after-ms")) return std::chrono::milliseconds(*wait);
-  if (const auto wait = number("Retry-After")) return std::chrono::seconds(*wait);
-  return std::nullopt;
+// Azure's own header is finer than the common one.
+std::optional<Duration> retry_after(const sys::HttpHeaders& headers) {
+  const auto text = sys::find_header(headers, "x-ms-retry-after-ms").value_or("");
+  std::uint32_t milliseconds = 0;
+  const auto [stop, error] = std::from_chars(text.begin(), text.end(), milliseconds);
+  if (error != std::errc() || stop != text.end()) return cloud::retry_after(headers);
+  return std::chrono::milliseconds(milliseconds);
 }
 
 }  // namespace
@@ -256,7 +251,7 @@ Error azure_error(const AzureAttempt& attempt, const sys::HttpResponse& answer) 
   const AzureProblem problem = parse_azure_problem(answer);
   const Verdict verdict = judge(attempt, answer, problem);
   Error error(verdict.code, fmt::format("{}: {}", attempt.what, verdict.why));
-  const auto wait = retry_after(answer);
+  const auto wait = retry_after(answer.headers);
   const bool later =
       verdict.code == ErrorCode::kThrottled || verdict.code == ErrorCode::kUnavailable;
   return wait && later ? std::move(error).with_retry_after(*wait) : error;

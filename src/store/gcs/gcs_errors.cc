@@ -4,16 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
-#include "base/time.h"
 #include "cloud/http_date.h"
 #include "store/gcs/gcs_answers.h"
 #include "store/object_store.h"
@@ -23,7 +19,6 @@ namespace outlast::store::gcs {
 namespace {
 
 // Longer waits are some proxy's mistake.
-constexpr Duration kRetryAfterMax = std::chrono::hours(1);
 
 struct Meaning {
   ErrorCode code = ErrorCode::kFailed;
@@ -39,21 +34,6 @@ bool contains_ignoring_case(std::string_view text, std::string_view lower_case) 
 
 bool is_one_of(std::string_view word, const auto& words) {
   return std::ranges::find(words, word) != words.end();
-}
-
-// Seconds, or a moment, which is compared with the server's own clock.
-std::optional<Duration> retry_after(const sys::HttpHeaders& headers) {
-  const auto text = sys::find_header(headers, "Retry-After");
-  if (!text) return std::nullopt;
-  unsigned seconds = 0;
-  const auto [stop, error] = std::from_chars(text->begin(), text->end(), seconds);
-  if (error == std::errc() && stop == text->end() && !text->empty()) {
-    return std::min<Duration>(std::chrono::seconds(seconds), kRetryAfterMax);
-  }
-  const auto until = cloud::parse_http_date(*text);
-  const auto from = cloud::parse_http_date(sys::find_header(headers, "Date").value_or(""));
-  if (!until || !from || *until < *from) return std::nullopt;
-  return std::min<Duration>(*until - *from, kRetryAfterMax);
 }
 
 Meaning unauthorized(const Attempt& attempt) {
@@ -164,7 +144,7 @@ Error refused(const Attempt& attempt, const sys::HttpResponse& answer) {
   if (!refusal.message.empty()) said += fmt::format(", '{}'", refusal.message);
   Error error(meaning.code,
               fmt::format("{}: {} (the answer was {})", attempt.what, meaning.advice, said));
-  const auto wait = retry_after(answer.headers);
+  const auto wait = cloud::retry_after(answer.headers);
   return wait ? std::move(error).with_retry_after(*wait) : error;
 }
 

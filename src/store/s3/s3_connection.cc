@@ -211,7 +211,7 @@ Error Connection::error(const Call& call, const Answer& answer) const {
   return error_of({.operation = call.operation,
                    .status = answer.http.status,
                    .refusal = &answer.refusal,
-                   .retry_after = retry_after_of(answer.http.headers),
+                   .retry_after = cloud::retry_after(answer.http.headers),
                    .url = url,
                    .server = origin,
                    .region = address->region,

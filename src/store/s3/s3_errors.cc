@@ -4,20 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
-#include "base/time.h"
 #include "store/object_store.h"
 #include "store/s3/s3_answers.h"
-#include "sys/http.h"
 
 namespace outlast::store::s3 {
 namespace {
@@ -290,17 +285,6 @@ Error lost(Operation operation, std::string_view url, const WriteIf& condition) 
   return {ErrorCode::kConditionFailed,
           fmt::format("{}: it is no longer the version {}: look at it, then decide",
                       what(operation, url), condition.version)};
-}
-
-std::optional<Duration> retry_after_of(const sys::HttpHeaders& headers) {
-  const auto text = sys::find_header(headers, "Retry-After");
-  if (!text) return std::nullopt;
-  unsigned seconds = 0;
-  const char* const begin = text->data();
-  const char* const end = begin + text->size();
-  const auto [stop, error] = std::from_chars(begin, end, seconds);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return std::chrono::seconds(std::min(seconds, 3600U));
 }
 
 }  // namespace outlast::store::s3

@@ -55,7 +55,4 @@ Error error_of(const Refused& refused);
 // kAlreadyExists or kConditionFailed: the condition of a write to `url` was lost.
 Error lost(Operation operation, std::string_view url, const WriteIf& condition);
 
-// How long Retry-After asks to wait, if it gives seconds; at most an hour.
-std::optional<Duration> retry_after_of(const sys::HttpHeaders& headers);
-
 }  // namespace outlast::store::s3
