@@ -3,12 +3,15 @@
 
 Run by './dev bench store', which starts the server (tests/servers/run). Prints one table: for each of
 four cases the median time of every tool, its rate, its peak memory, and how outlast compares. The
-server's own ceiling is what several curl processes reach at once. Only ratios within one run count.
+server's own ceiling is what several curl processes reach at once with the same requests: a large
+object goes up in parts. Every upload makes new objects, so that no tool can find its work done.
+Only ratios within one run count.
 """
 import argparse
 import concurrent.futures
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -19,8 +22,11 @@ import time
 MIB = 1 << 20
 
 
-def run(command, env=None, check=True):
-    """Runs a command; (seconds, peak resident MiB). The peak is that of its largest process."""
+def run(command, env=None):
+    """Runs a command; (seconds, peak resident MiB).
+
+    A child is born with the peak of its parent, so this script must stay small itself.
+    """
     started = time.monotonic()
     process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE)
@@ -28,7 +34,7 @@ def run(command, env=None, check=True):
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.monotonic() - started
     process.returncode = os.waitstatus_to_exitcode(status)
-    if check and process.returncode != 0:
+    if process.returncode != 0:
         sys.exit(f"store bench: {' '.join(command[:4])} … failed: {errors.decode(errors='replace')[-500:]}")
     return seconds, usage.ru_maxrss / 1024
 
@@ -46,19 +52,24 @@ class Server:
         return ["curl", "-sSf", "--aws-sigv4", f"aws:amz:{self.region}:s3", "--user", self.user, "-H",
                 "x-amz-content-sha256: UNSIGNED-PAYLOAD", *options, f"{self.endpoint}/{self.bucket}/{key}"]
 
-    def curl_many(self, config, key, names, upload_from=None, download_to=None):
-        """One curl process that moves all `names`, one after the other; by a config file."""
+    def curl_all(self, config, transfers):
+        """One curl process for many transfers (a key, its options), one after the other."""
         common = [f'aws-sigv4 = "aws:amz:{self.region}:s3"', f'user = "{self.user}"',
                   'header = "x-amz-content-sha256: UNSIGNED-PAYLOAD"', "silent", "fail"]
-        texts = []
-        for name in names:
-            lines = [*common, f'url = "{self.endpoint}/{self.bucket}/{key}/{name}"']
-            if upload_from:
-                lines.append(f'upload-file = "{upload_from / name}"')
-            lines.append(f'output = "{download_to / name if download_to else os.devnull}"')
-            texts.append("\n".join(lines))
+        texts = ["\n".join([*common, f'url = "{self.endpoint}/{self.bucket}/{key}"', *options])
+                 for key, options in transfers]
         config.write_text("\nnext\n".join(texts) + "\n")  # after "next" curl forgets the options
         return ["curl", "-K", str(config)]
+
+    def curl_many(self, config, key, names, upload_from=None, download_to=None):
+        """One curl process that moves all `names` of a folder."""
+        transfers = []
+        for name in names:
+            options = [f'output = "{download_to / name if download_to else os.devnull}"']
+            if upload_from:
+                options.append(f'upload-file = "{upload_from / name}"')
+            transfers.append((f"{key}/{name}", options))
+        return self.curl_all(config, transfers)
 
 
 def names_in(folder):
@@ -209,28 +220,58 @@ def find_tools(program, server, scratch):
     return found
 
 
+LANES = 4
+PART_BYTES = 8 * MIB
+
+
 def ceiling(server, case, scratch, data):
     """Seconds that several curl processes need together for the same work: what the server can do."""
-    lanes = 4
-    part = len_of(data) // lanes
+    if case == "put":
+        return ceiling_in_parts(server, scratch, data)
     jobs = []
-    for lane in range(lanes):
-        if case == "put":
-            file = scratch / f"ceiling{lane}"
-            if not file.exists():
-                with open(data, "rb") as source:
-                    source.seek(lane * part)
-                    file.write_bytes(source.read(part))
-            jobs.append(server.curl(f"ceiling/{lane}", "-T", str(file)))
-        elif case == "get":
+    for lane in range(LANES):
+        if case == "get":
+            part = data.stat().st_size // LANES
             jobs.append(server.curl("big", "-o", os.devnull, "-r", f"{lane * part}-{(lane + 1) * part - 1}"))
         else:
-            jobs.append(server.curl_many(scratch / f"lane{lane}.conf", "many", names_in(data)[lane::lanes],
-                                         upload_from=data if case == "put-many" else None))
+            up = case == "put-many"
+            jobs.append(server.curl_many(scratch / f"lane{lane}.conf", "ceiling" if up else "many",
+                                         names_in(scratch / "many")[lane::LANES],
+                                         upload_from=scratch / "many" if up else None))
+    return run_together(jobs)
+
+
+def run_together(jobs):
     started = time.monotonic()
-    with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
+    with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
         list(pool.map(run, jobs))
     return time.monotonic() - started
+
+
+def ceiling_in_parts(server, scratch, data):
+    pieces = scratch / "pieces"
+    if not pieces.exists():
+        pieces.mkdir()
+        run(["split", "-b", str(PART_BYTES), "-a", "6", "-d", str(data), str(pieces) + "/"])
+    begun = subprocess.run(server.curl("ceiling?uploads=", "-X", "POST"), check=True, capture_output=True,
+                           text=True).stdout
+    upload = re.search("<UploadId>(.*)</UploadId>", begun).group(1)
+    names = names_in(pieces)
+    jobs = []
+    for lane in range(LANES):
+        transfers = [(f"ceiling?partNumber={int(name) + 1}&uploadId={upload}", pieces / name,
+                      scratch / f"tag{name}") for name in names[lane::LANES]]
+        jobs.append(server.curl_all(scratch / f"lane{lane}.conf",
+                                    [(key, [f'upload-file = "{piece}"', f'dump-header = "{tag}"'])
+                                     for key, piece, tag in transfers]))
+    seconds = run_together(jobs)
+    listed = ""
+    for name in names:
+        tag = re.search('(?i)etag: *"([^"]*)"', (scratch / f"tag{name}").read_text()).group(1)
+        listed += f"<Part><PartNumber>{int(name) + 1}</PartNumber><ETag>{tag}</ETag></Part>"
+    body = scratch / "complete.xml"
+    body.write_text(f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>")
+    return seconds + run(server.curl(f"ceiling?uploadId={upload}", "-X", "POST", "--data-binary", f"@{body}"))[0]
 
 
 def progress(text):
@@ -238,8 +279,21 @@ def progress(text):
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def len_of(path):
-    return path.stat().st_size
+def make_data(options, scratch):
+    with open(scratch / "big", "wb") as file:
+        for _ in range(options.mib):
+            file.write(os.urandom(MIB))
+    many = scratch / "many"
+    many.mkdir()
+    for index in range(options.objects):
+        (many / f"{index:06}").write_bytes(os.urandom(4096))
+
+
+def check_fetched(case, tool, target, scratch):
+    if case == "get" and target.stat().st_size != (scratch / "big").stat().st_size:
+        sys.exit(f"store bench: {tool.name} fetched the wrong number of bytes")
+    if case == "get-many" and names_in(target) != names_in(scratch / "many"):
+        sys.exit(f"store bench: {tool.name} fetched the wrong objects")
 
 
 def main():
@@ -248,54 +302,55 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--mib", type=int, default=1024, help="size of the large object")
     parser.add_argument("--objects", type=int, default=10000, help="number of 4 KiB objects")
+    parser.add_argument("--case", action="append", help="put, get, put-many or get-many; all unless given")
     options = parser.parse_args()
     server = Server()
     environment = {name: value for name, value in os.environ.items() if name != "AWS_CA_BUNDLE"}
 
     with tempfile.TemporaryDirectory(prefix="outlast-bench-") as folder:
         scratch = pathlib.Path(folder)
-        tools = find_tools(options.program, server, scratch)
-        big = scratch / "big"
-        with open(big, "wb") as file:
-            for _ in range(options.mib):
-                file.write(os.urandom(MIB))
-        many = scratch / "many"
-        many.mkdir()
-        for index in range(options.objects):
-            (many / f"{index:06}").write_bytes(os.urandom(4096))
-
+        print(f"store bench: files of both sides are in {scratch.parent}")
+        outlast, *_ = tools = find_tools(options.program, server, scratch)
+        make_data(options, scratch)
+        big, many, target = str(scratch / "big"), str(scratch / "many"), scratch / "target"
+        run(outlast.put(big, "big"))
+        run(outlast.put_many(many, "many"))
         cases = {
-            "put": (f"{options.mib} MiB up", lambda tool, _: tool.put(str(big), "big")),
-            "get": (f"{options.mib} MiB down", lambda tool, target: tool.get("big", str(target))),
-            "put-many": (f"{options.objects} × 4 KiB up", lambda tool, _: tool.put_many(str(many), "many")),
-            "get-many": (f"{options.objects} × 4 KiB down", lambda tool, target: tool.get_many("many", str(target))),
+            "put": (f"{options.mib} MiB up", lambda tool: tool.put(big, "up/big")),
+            "get": (f"{options.mib} MiB down", lambda tool: tool.get("big", str(target))),
+            "put-many": (f"{options.objects} × 4 KiB up", lambda tool: tool.put_many(many, "up/many")),
+            "get-many": (f"{options.objects} × 4 KiB down", lambda tool: tool.get_many("many", str(target))),
         }
         for case, (title, command_for) in cases.items():
+            if options.case and case not in options.case:
+                continue
             times = {tool.name: [] for tool in tools}
             peaks = {tool.name: 0.0 for tool in tools}
             ceilings = []
             for repeat in range(options.repeats):
                 # In turn, so that a busy moment of the machine hits all alike.
                 for tool in tools:
-                    target = scratch / "target"
-                    shutil.rmtree(target, ignore_errors=True)
-                    target.unlink(missing_ok=True)
                     if case == "get-many":
                         target.mkdir()
-                    command = command_for(tool, target)
-                    if command is None:
-                        continue
                     progress(f"{title}: {tool.name}, {repeat + 1} of {options.repeats}")
-                    seconds, peak = run(command, environment)
+                    seconds, peak = run(command_for(tool), environment)
                     times[tool.name].append(seconds)
                     peaks[tool.name] = max(peaks[tool.name], peak)
-                    if case == "get" and len_of(target) != len_of(big):
-                        sys.exit(f"store bench: {tool.name} fetched the wrong number of bytes")
-                    if case == "get-many" and len(list(target.iterdir())) != options.objects:
-                        sys.exit(f"store bench: {tool.name} fetched the wrong number of objects")
-                ceilings.append(ceiling(server, case, scratch, big if case in ("put", "get") else many))
+                    if case in ("get", "get-many"):
+                        check_fetched(case, tool, target, scratch)
+                        remove(target)
+                    else:
+                        run([options.program, "store", "rm", "--recursive", outlast.root + "up"])
+                ceilings.append(ceiling(server, case, scratch, scratch / "big"))
             progress("")
             show(title, times, peaks, ceilings, options, case)
+
+
+def remove(path):
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def show(title, times, peaks, ceilings, options, case):

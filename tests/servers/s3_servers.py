@@ -60,7 +60,7 @@ def versitygw(place):
     data = place.folder / "data"
     data.mkdir()
     child = place.spawn([catalogue.go_program("versitygw"), "--port", f"127.0.0.1:{place.port}",
-                         "posix", str(data)],
+                         "--keep-alive", "--quiet", "posix", str(data)],
                         {"ROOT_ACCESS_KEY": ACCESS_KEY, "ROOT_SECRET_KEY": SECRET_KEY})
     place.wait_http(child)
     make_bucket(place.port)

@@ -31,7 +31,7 @@
 namespace outlast::store {
 namespace {
 
-constexpr std::size_t kWaitingMax = 1000;
+constexpr std::size_t kWaitingMax = 2000;
 constexpr Duration kWatchEvery = std::chrono::milliseconds(100);
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t granule) {
@@ -41,6 +41,17 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t granule) {
 std::uint64_t part_bytes_for(std::uint64_t size, const PartBounds& bounds, std::uint64_t wanted) {
   const std::uint64_t least = size / bounds.parts_max + 1;
   return round_up(std::max({wanted, bounds.part_bytes_min, least}), bounds.part_granule);
+}
+
+Result<std::uint32_t> sum_part(Source& source, const UploadPlan& plan, std::uint64_t index,
+                               const sys::CallContext& ctx) {
+  std::uint32_t sum = 0;
+  const auto add = [&](BytesView piece) -> Result<void> {
+    sum = crc32c(piece, sum);
+    return {};
+  };
+  OUTLAST_TRY(source.read_pieces(index * plan.part_bytes, plan.bytes_of(index), add, ctx));
+  return sum;
 }
 
 }  // namespace
@@ -90,7 +101,7 @@ Result<void> Copier::add(Copy copy, const sys::CallContext& ctx) {
   if (failure_) return *failure_;
   waiting_.push_back(std::move(copy));
   ++progress_.copies_added;
-  monitor_->notify_all();
+  if (idle_ > 0) monitor_->notify_all();
   return {};
 }
 
@@ -137,12 +148,14 @@ void Copier::run_worker(unsigned lane, const std::stop_token& stop) {
       const std::unique_lock lock(*monitor_);
       if (monitor_->caller_is_gone()) return;
       --busy_;
+      const unsigned width = width_.width();
       if (moved) {
         width_.ended(*moved, now);
       } else if (!failure_) {
         failure_ = moved.error();
       }
-      monitor_->notify_all();
+      // Every waiter is woken by it, so that with small objects it would cost more than they do.
+      if (failure_ || width_.width() > width || all_is_done()) monitor_->notify_all();
     }
     if (!moved) stop_.request_stop();
   }
@@ -157,14 +170,18 @@ std::optional<Copier::Work> Copier::next_work(unsigned lane, const std::stop_tok
       if (!work && !waiting_.empty()) {
         work.emplace().copy = std::move(waiting_.front());
         waiting_.pop_front();
-        monitor_->notify_all();  // there is room to add
+        if (waiting_.size() == kWaitingMax / 2) monitor_->notify_all();  // there is room to add
       }
       if (work) {
         ++busy_;
         return work;
       }
     }
-    if (monitor_->wait({.stop = stop}) == sys::Woken::kStopped) return std::nullopt;
+    const bool parked = lane >= width_.width();
+    if (!parked) ++idle_;
+    const sys::Woken woken = monitor_->wait({.stop = stop});
+    if (!parked) --idle_;
+    if (woken == sys::Woken::kStopped) return std::nullopt;
   }
 }
 
@@ -243,17 +260,22 @@ Result<std::uint64_t> Copier::copy_part(const Work& work, Bytes& buffer,
   Active& active = *work.active;
   const std::uint64_t index = work.part.index;
   const std::uint64_t bytes = active.plan.bytes_of(index);
-  buffer.resize(bytes);
-  Result<void> done = active.source->read(buffer, index * active.plan.part_bytes, ctx);
-  if (done) active.sums[index] = crc32c(buffer);
-  if (done && !work.part.stored) done = active.target->put_part(index, buffer, ctx);
+  const Result<std::uint32_t> sum = work.part.stored
+                                        ? sum_part(*active.source, active.plan, index, ctx)
+                                        : active.target->copy_part(index, *active.source, buffer, ctx);
+  Result<void> done = {};
+  if (sum) {
+    active.sums[index] = *sum;
+  } else {
+    done = sum.error();
+  }
   bool last = false;
   {
     const std::unique_lock lock(*monitor_);
     --active.in_flight;
     last = done && --active.left == 0;
     if (done && !work.part.stored) progress_.bytes_copied += bytes;
-    monitor_->notify_all();  // a copy in order may go on
+    if (active.in_order) monitor_->notify_all();  // it may go on
   }
   if (last) done = finish_copy(active, ctx);
   if (!done) {

@@ -82,6 +82,7 @@ class Copier {
   AdaptiveWidth width_;
   CopyProgress progress_;
   unsigned busy_ = 0;
+  unsigned idle_ = 0;    // workers that wait for something to do
   bool closed_ = false;  // nothing is added any more
   std::optional<Error> failure_;
   std::stop_source stop_;  // of all requests, at the first failure

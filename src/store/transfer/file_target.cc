@@ -18,6 +18,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "store/object_store.h"
+#include "store/transfer/source.h"
 #include "store/transfer/target.h"
 #include "sys/call_context.h"
 #include "sys/file_ops.h"
@@ -75,9 +76,21 @@ class FileTarget : public Target {
     return stored;
   }
 
-  Result<void> put_part(std::uint64_t index, BytesView bytes, const sys::CallContext&) override {
-    OUTLAST_TRY(part_->write_at(bytes, index * plan_.part_bytes));
-    return note(index, crc32c(bytes));
+  Result<std::uint32_t> copy_part(std::uint64_t index, Source& source, Bytes&,
+                                  const sys::CallContext& ctx) override {
+    const std::uint64_t begin = index * plan_.part_bytes;
+    std::uint64_t offset = begin;
+    std::uint32_t sum = 0;
+    // Piece by piece, while a piece is still in the processor's cache.
+    const auto write = [&](BytesView piece) -> Result<void> {
+      sum = crc32c(piece, sum);
+      OUTLAST_TRY(part_->write_at(piece, offset));
+      offset += piece.size();
+      return {};
+    };
+    OUTLAST_TRY(source.read_pieces(begin, plan_.bytes_of(index), write, ctx));
+    OUTLAST_TRY(note(index, sum));
+    return sum;
   }
 
   Result<bool> finish(std::uint32_t, const sys::CallContext&) override {

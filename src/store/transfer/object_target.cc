@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/secret.h"
 #include "store/object_store.h"
+#include "store/transfer/source.h"
 #include "store/transfer/target.h"
 #include "sys/call_context.h"
 #include "sys/file_ops.h"
@@ -75,9 +76,13 @@ class ObjectTarget : public Target {
     return stored;
   }
 
-  Result<void> put_part(std::uint64_t index, BytesView bytes,
-                        const sys::CallContext& ctx) override {
-    return upload_->put_part(index, bytes, ctx);
+  Result<std::uint32_t> copy_part(std::uint64_t index, Source& source, Bytes& buffer,
+                                  const sys::CallContext& ctx) override {
+    // As a whole: its checksum goes ahead of it, and it may have to be sent again.
+    buffer.resize(plan_.bytes_of(index));
+    OUTLAST_TRY(source.read(buffer, index * plan_.part_bytes, ctx));
+    OUTLAST_TRY(upload_->put_part(index, buffer, ctx));
+    return outlast::crc32c(buffer);
   }
 
   Result<bool> finish(std::uint32_t crc32c, const sys::CallContext& ctx) override {

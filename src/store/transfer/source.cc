@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +22,9 @@
 namespace outlast::store {
 namespace {
 
+// Stays in the processor's cache between the one who reads it and the one who takes it.
+constexpr std::uint64_t kPieceBytes = 256U << 10U;
+
 class FileSource : public Source {
  public:
   FileSource(sys::FileSystem& files, std::string path, std::unique_ptr<sys::File> file,
@@ -31,13 +35,25 @@ class FileSource : public Source {
   std::uint64_t size() const override { return info_.size; }
   std::string identity() const override { return identity_of(info_); }
   std::optional<std::uint32_t> crc32c() const override { return std::nullopt; }
-  bool is_local() const override { return true; }
 
   Result<void> read(std::span<std::byte> buffer, std::uint64_t offset,
                     const sys::CallContext& ctx) override {
     if (ctx.stop.stop_requested()) return Error(ErrorCode::kCancelled, "stopped while reading");
     OUTLAST_TRY_ASSIGN(const std::size_t got, file_->read_at(buffer, offset));
     if (got != buffer.size()) return changed();
+    return {};
+  }
+
+  Result<void> read_pieces(std::uint64_t offset, std::uint64_t length,
+                           const std::function<Result<void>(BytesView)>& sink,
+                           const sys::CallContext& ctx) override {
+    Bytes buffer(std::min(length, kPieceBytes));
+    for (std::uint64_t done = 0; done < length;) {
+      const std::span<std::byte> piece(buffer.data(), std::min(length - done, kPieceBytes));
+      OUTLAST_TRY(read(piece, offset + done, ctx));
+      OUTLAST_TRY(sink(piece));
+      done += piece.size();
+    }
     return {};
   }
 
@@ -73,32 +89,40 @@ class ObjectSource : public Source {
   std::uint64_t size() const override { return object_.size; }
   std::string identity() const override { return object_.version; }
   std::optional<std::uint32_t> crc32c() const override { return object_.crc32c; }
-  bool is_local() const override { return false; }
 
   Result<void> read(std::span<std::byte> buffer, std::uint64_t offset,
                     const sys::CallContext& ctx) override {
-    if (buffer.empty()) return {};
-    GetOptions options = {.if_version = object_.version};
-    // A whole read is one that the store checks against its checksum.
-    if (buffer.size() != object_.size) {
-      options.range = ByteRange{.offset = offset, .length = buffer.size()};
-    }
     std::size_t filled = 0;
-    const ByteSink sink = [&](const ObjectInfo&, BytesView piece) -> Result<void> {
-      if (piece.size() > buffer.size() - filled) return wrong_length(filled + piece.size());
+    const auto fill = [&](BytesView piece) -> Result<void> {
       std::copy(piece.begin(), piece.end(), buffer.begin() + static_cast<std::ptrdiff_t>(filled));
       filled += piece.size();
       return {};
     };
-    OUTLAST_TRY(store_.get(object_.key, options, sink, ctx));
-    if (filled != buffer.size()) return wrong_length(filled);
+    return read_pieces(offset, buffer.size(), fill, ctx);
+  }
+
+  Result<void> read_pieces(std::uint64_t offset, std::uint64_t length,
+                           const std::function<Result<void>(BytesView)>& sink,
+                           const sys::CallContext& ctx) override {
+    if (length == 0) return {};
+    GetOptions options = {.if_version = object_.version};
+    // A whole read is one that the store checks against its checksum.
+    if (length != object_.size) options.range = ByteRange{.offset = offset, .length = length};
+    std::uint64_t got = 0;
+    const ByteSink counted = [&](const ObjectInfo&, BytesView piece) -> Result<void> {
+      got += piece.size();
+      if (got > length) return wrong_length(got);
+      return sink(piece);
+    };
+    OUTLAST_TRY(store_.get(object_.key, options, counted, ctx));
+    if (got != length) return wrong_length(got);
     return {};
   }
 
   Result<void> check_unchanged() override { return {}; }  // every read was of one version
 
  private:
-  Error wrong_length(std::size_t got) const {
+  Error wrong_length(std::uint64_t got) const {
     return {ErrorCode::kCorrupt,
             fmt::format("{} gave {} bytes, which is not what was asked for", name_, got)};
   }

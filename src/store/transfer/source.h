@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "base/encoding.h"
 #include "base/result.h"
 #include "store/object_store.h"
 #include "sys/call_context.h"
@@ -25,12 +27,14 @@ class Source {
   virtual std::string identity() const = 0;
   // Of the whole, where it is known without reading it.
   virtual std::optional<std::uint32_t> crc32c() const = 0;
-  // Whether reading a part twice costs next to nothing.
-  virtual bool is_local() const = 0;
   // Fills all of `buffer` from `offset`, within the size. kConditionFailed if the source has
   // changed since it was opened, as far as that can be seen.
   virtual Result<void> read(std::span<std::byte> buffer, std::uint64_t offset,
                             const sys::CallContext& ctx) = 0;
+  // The same bytes piece by piece, in order and each of them once, as they come.
+  virtual Result<void> read_pieces(std::uint64_t offset, std::uint64_t length,
+                                   const std::function<Result<void>(BytesView)>& sink,
+                                   const sys::CallContext& ctx) = 0;
   // After the last read: kConditionFailed if what was read may be a mixture of two states.
   virtual Result<void> check_unchanged() = 0;
 };

@@ -9,6 +9,7 @@
 #include "base/encoding.h"
 #include "base/result.h"
 #include "store/object_store.h"
+#include "store/transfer/source.h"
 #include "sys/call_context.h"
 #include "sys/file_system.h"
 
@@ -29,7 +30,7 @@ struct PartBounds {
 };
 
 // What is copied to: a file or an object, which appears whole or not at all. Either put(), or
-// begin(), put_part() for each part, and finish(). put_part() is thread-safe; the rest belongs to
+// begin(), copy_part() for each part, and finish(). copy_part() is thread-safe; the rest belongs to
 // one thread at a time. Destroying it unfinished leaves what a later copy can go on with.
 class Target {
  public:
@@ -41,8 +42,10 @@ class Target {
   virtual Result<std::vector<StoredPart>> begin(const UploadPlan& plan,
                                                 const std::string& source_identity,
                                                 const sys::CallContext& ctx) = 0;
-  virtual Result<void> put_part(std::uint64_t index, BytesView bytes,
-                                const sys::CallContext& ctx) = 0;
+  // Copies one part of the plan; the crc32c of what was read. `buffer` is the caller's memory, of
+  // any size: whoever needs the part as a whole makes it fit.
+  virtual Result<std::uint32_t> copy_part(std::uint64_t index, Source& source, Bytes& buffer,
+                                          const sys::CallContext& ctx) = 0;
   // Publishes it. `crc32c` is that of the whole as it was read; kCorrupt if the target keeps
   // another. True if the target's own checksum was compared with it.
   virtual Result<bool> finish(std::uint32_t crc32c, const sys::CallContext& ctx) = 0;
