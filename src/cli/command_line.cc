@@ -4,20 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "cli/catalog.h"
 #include "cli/command_spec.h"
@@ -84,20 +83,13 @@ std::optional<std::string> Invocation::value(std::string_view name) const {
   return found == values.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<std::uint64_t> Invocation::number(std::string_view name) const {
   const auto found = values.find(name);
-  return found == values.end() ? std::nullopt : parse_number(found->second);
+  return found == values.end() ? std::nullopt : parse_number<std::uint64_t>(found->second);
 }
 
 std::uint64_t Invocation::number_at(std::size_t positional) const {
-  const std::optional<std::uint64_t> number = parse_number(positionals.at(positional));
+  const auto number = parse_number<std::uint64_t>(positionals.at(positional));
   OUTLAST_CHECK(number.has_value(), "argument {} is not declared as a number", positional);
   return *number;
 }

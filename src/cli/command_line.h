@@ -59,9 +59,6 @@ Result<Invocation> parse_invocation(const CommandSpec& command, std::span<const 
 // did_you_mean(), or else the one word that begins with what was written.
 std::string suggestion(std::string_view written, std::span<const std::string_view> words);
 
-// The whole number that `text` is, and nothing else.
-std::optional<std::uint64_t> parse_number(std::string_view text);
-
 // Ends a sentence about a wrong command line: says where the right one is described.
 std::string with_help_hint(std::string sentence, std::span<const std::string> path);
 

@@ -8,6 +8,7 @@
 
 #include "base/encoding.h"
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "cli/command_line.h"
 #include "cli/command_spec.h"
@@ -24,10 +25,11 @@ namespace {
 // "100-199", both ends included, as HTTP has it, or "100-" to the end.
 Result<store::ByteRange> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
-  const std::optional<std::uint64_t> first = parse_number(text.substr(0, dash));
+  const auto first = parse_number<std::uint64_t>(text.substr(0, dash));
   const std::string_view rest =
       dash == std::string_view::npos ? std::string_view() : text.substr(dash + 1);
-  const std::optional<std::uint64_t> last = rest.empty() ? UINT64_MAX - 1 : parse_number(rest);
+  const auto last =
+      rest.empty() ? std::optional(UINT64_MAX - 1) : parse_number<std::uint64_t>(rest);
   if (dash == std::string_view::npos || !first || !last || *last < *first) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("--range {} is not such as 0-99 or 100-", printable(text)));

@@ -10,6 +10,7 @@
 #include <CLI/Option.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "cli/command_line.h"
 #include "cli/command_spec.h"
@@ -101,7 +103,7 @@ Result<void> take_value(const CommandSpec& command, const OptionSpec& option,
   if (!option.words.empty() && std::ranges::find(option.words, value) == option.words.end()) {
     return wrong_word(command, "--" + option.name, value, option.words);
   }
-  if (option.number && !parse_number(value)) {
+  if (option.number && !parse_number<std::uint64_t>(value)) {
     return no_number(command, "--" + option.name, value);
   }
   invocation.values[option.name] = value;
@@ -131,7 +133,7 @@ Result<void> take_positionals(const CommandSpec& command, std::vector<std::strin
     if (!words.empty() && std::ranges::find(words, left[i]) == words.end()) {
       return wrong_word(command, specs[i].name, left[i], words);
     }
-    if (specs[i].number && !parse_number(left[i])) {
+    if (specs[i].number && !parse_number<std::uint64_t>(left[i])) {
       return no_number(command, specs[i].name, left[i]);
     }
   }

@@ -3,15 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "base/time.h"
@@ -40,11 +39,8 @@ bool imds_flag(sys::Environment& environment, std::string_view name) {
 
 // A whole number from 1 to 60, or the default.
 int imds_number(sys::Environment& environment, std::string_view name, int otherwise) {
-  const std::string text = environment.get(name).value_or("");
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1) return otherwise;
-  return std::min(number, kImdsNumberMax);
+  const int number = parse_number<int>(environment.get(name).value_or("")).value_or(0);
+  return number < 1 ? otherwise : std::min(number, kImdsNumberMax);
 }
 
 std::string imds_endpoint(sys::Environment& environment) {

@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "cloud/aws_container_credentials.h"
@@ -58,9 +57,8 @@ Result<StsRole> role_of(const AwsProfile& profile) {
                   .session_name = profile.get("role_session_name"),
                   .external_id = profile.get("external_id")};
   if (const std::string text = profile.get("duration_seconds"); !text.empty()) {
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), role.duration_seconds);
-    if (error != std::errc() || end != text.data() + text.size() || role.duration_seconds <= 0) {
+    role.duration_seconds = parse_number<int>(text).value_or(0);
+    if (role.duration_seconds <= 0) {
       return bad_profile(profile, "has a duration_seconds that is not a whole number");
     }
   }

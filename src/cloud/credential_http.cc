@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +11,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "base/time.h"
@@ -180,9 +179,7 @@ Result<Duration> issuer_seconds(const IssuerCall& call, const Json& object, std:
     seconds = static_cast<std::int64_t>(
         std::clamp(found->get<double>(), 0.0, static_cast<double>(kLifetimeSecondsMax)));
   } else if (found != object.end() && found->is_string()) {
-    const std::string& text = found->get_ref<const std::string&>();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error != std::errc() || end != text.data() + text.size()) seconds = 0;
+    seconds = parse_number<std::int64_t>(found->get_ref<const std::string&>()).value_or(0);
   }
   if (seconds > 0) return Duration(std::chrono::seconds(std::min(seconds, kLifetimeSecondsMax)));
   return issuer_trouble(call, fmt::format("the answer has no positive '{}' in seconds", key));

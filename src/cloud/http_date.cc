@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "sys/http.h"
@@ -86,10 +85,8 @@ std::string format_compact_day(WallTime time) {
 std::optional<Duration> retry_after(const sys::HttpHeaders& headers) {
   const auto text = sys::find_header(headers, "Retry-After");
   if (!text) return std::nullopt;
-  unsigned seconds = 0;
-  const auto [stop, error] = std::from_chars(text->begin(), text->end(), seconds);
-  if (error == std::errc() && stop == text->end() && !text->empty()) {
-    return std::min<Duration>(std::chrono::seconds(seconds), kRetryAfterMax);
+  if (const auto seconds = parse_number<unsigned>(*text)) {
+    return std::min<Duration>(std::chrono::seconds(*seconds), kRetryAfterMax);
   }
   const auto until = parse_http_date(*text);
   const auto from = parse_http_date(sys::find_header(headers, "Date").value_or(""));

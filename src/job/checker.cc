@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,13 +13,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/json.h"
 #include "base/nearest.h"
+#include "base/numbers.h"
 #include "base/yaml.h"
 #include "job/fields.h"
 #include "job/place.h"
@@ -164,16 +163,14 @@ Json TreeChecker::check_scalar(const ValueType& type, const YamlNode& node, cons
 Json TreeChecker::check_count(const ValueType& type, const YamlNode& node, const ValueName& name) {
   if (node.kind != Kind::kScalar) return wrong(type, node, name);
   if (node.quoted) return wrong(type, node, name, "it is in quotes");
-  std::uint64_t count = 0;
-  const char* const end = node.text.data() + node.text.size();
-  const auto [rest, failure] = std::from_chars(node.text.data(), end, count);
-  if (failure != std::errc() || rest != end) return wrong(type, node, name);
+  const auto count = parse_number<std::uint64_t>(node.text);
+  if (!count) return wrong(type, node, name);
   // Some readers of YAML take 010 for eight.
   if (node.text.size() > 1 && node.text.front() == '0') {
     return wrong(type, node, name, "write it without the zero in front");
   }
-  if (count < type.min || count > type.max) return wrong(type, node, name);
-  return count;
+  if (*count < type.min || *count > type.max) return wrong(type, node, name);
+  return *count;
 }
 
 Json TreeChecker::check_list(const ValueType& type, const YamlNode& node, const ValueName& name) {

@@ -2,14 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
@@ -56,10 +55,9 @@ Result<CheckpointEvery> parse_every(std::string_view text) {
   } else {
     return not_a_rule(text);
   }
-  const char* const begin = text.data();
-  const char* const end = begin + space;
-  const auto [rest, failure] = std::from_chars(begin, end, every.count);
-  if (rest != end || failure != std::errc()) return not_a_rule(text);
+  const auto count = parse_number<std::uint64_t>(text.substr(0, space));
+  if (!count) return not_a_rule(text);
+  every.count = *count;
   if (every.count == 0 || every.count > kCountMax) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("the count must be from 1 to {}", kCountMax));

@@ -3,15 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/result.h"
 
 namespace outlast::sys {
@@ -72,11 +71,7 @@ bool is_authority(std::string_view text) {
   }
   if (host.empty()) return false;
   if (port.empty()) return true;
-  unsigned number = 0;
-  const char* const end = port.data() + port.size();
-  const auto [stop, error] = std::from_chars(port.data() + 1, end, number);
-  return port.starts_with(':') && error == std::errc() && stop == end && number >= 1 &&
-         number <= 65535;
+  return port.starts_with(':') && parse_number<std::uint16_t>(port.substr(1)).value_or(0) > 0;
 }
 
 Error invalid_request(const HttpRequest& request, const std::string& why) {

@@ -1,17 +1,16 @@
 #include "store/azure/azure_answers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "cloud/http_date.h"
 #include "cloud/url_encoding.h"
@@ -24,14 +23,6 @@ namespace {
 
 Error unexpected_answer(std::string_view what) {
   return {ErrorCode::kCorrupt, "Azure's answer " + std::string(what)};
-}
-
-template <typename Number>
-std::optional<Number> parse_number(std::string_view digits, int base = 10) {
-  Number number = 0;
-  const auto [stop, error] = std::from_chars(digits.begin(), digits.end(), number, base);
-  if (digits.empty() || error != std::errc() || stop != digits.end()) return std::nullopt;
-  return number;
 }
 
 // The name of a blob or a folder; percent-encoded by Azure if XML could not hold it.

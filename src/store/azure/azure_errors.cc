@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "cloud/http_date.h"
@@ -239,10 +238,9 @@ Verdict judge(const AzureAttempt& attempt, const sys::HttpResponse& answer,
 // Azure's own header is finer than the common one.
 std::optional<Duration> retry_after(const sys::HttpHeaders& headers) {
   const auto text = sys::find_header(headers, "x-ms-retry-after-ms").value_or("");
-  std::uint32_t milliseconds = 0;
-  const auto [stop, error] = std::from_chars(text.begin(), text.end(), milliseconds);
-  if (error != std::errc() || stop != text.end()) return cloud::retry_after(headers);
-  return std::chrono::milliseconds(milliseconds);
+  const auto milliseconds = parse_number<std::uint32_t>(text);
+  if (!milliseconds) return cloud::retry_after(headers);
+  return std::chrono::milliseconds(*milliseconds);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,12 +11,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -34,18 +33,11 @@ Error corrupt(std::string sentence) {
   return {ErrorCode::kCorrupt, std::move(sentence)};
 }
 
-std::optional<std::uint64_t> parse_decimal(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.begin(), text.end(), value);
-  if (text.empty() || error != std::errc() || stop != text.end()) return std::nullopt;
-  return value;
-}
-
 // Google writes 64-bit numbers as strings; some servers that imitate it as numbers.
 std::optional<std::uint64_t> number_of(const Json& object, std::string_view key) {
   const auto found = object.find(key);
   if (found == object.end()) return std::nullopt;
-  if (found->is_string()) return parse_decimal(found->get_ref<const std::string&>());
+  if (found->is_string()) return parse_number<std::uint64_t>(found->get_ref<const std::string&>());
   if (found->is_number_unsigned()) return found->get<std::uint64_t>();
   return std::nullopt;
 }
@@ -129,9 +121,9 @@ std::optional<ContentRange> parse_content_range(std::string_view text) {
   if (dash == std::string_view::npos || slash == std::string_view::npos || slash < dash) {
     return std::nullopt;
   }
-  const auto first = parse_decimal(text.substr(0, dash));
-  const auto last = parse_decimal(text.substr(dash + 1, slash - dash - 1));
-  const auto total = parse_decimal(text.substr(slash + 1));
+  const auto first = parse_number<std::uint64_t>(text.substr(0, dash));
+  const auto last = parse_number<std::uint64_t>(text.substr(dash + 1, slash - dash - 1));
+  const auto total = parse_number<std::uint64_t>(text.substr(slash + 1));
   if (!first || !last || !total || *first > *last || *last >= *total) return std::nullopt;
   return ContentRange{.first = *first, .total = *total};
 }
@@ -218,7 +210,8 @@ Result<ReadHeaders> read_headers(const sys::HttpResponse& answer) {
     return read;
   }
   for (const std::string_view name : {"x-goog-stored-content-length", "Content-Length"}) {
-    const auto size = parse_decimal(sys::find_header(answer.headers, name).value_or(""));
+    const auto size =
+        parse_number<std::uint64_t>(sys::find_header(answer.headers, name).value_or(""));
     if (!size) continue;
     read.size = *size;
     return read;
@@ -233,7 +226,8 @@ Result<std::uint64_t> read_stored_bytes(const sys::HttpResponse& answer) {
   std::string_view text = *range;
   constexpr std::string_view kUnit = "bytes=";
   if (text.starts_with(kUnit)) text.remove_prefix(kUnit.size());
-  const auto last = text.starts_with("0-") ? parse_decimal(text.substr(2)) : std::nullopt;
+  const auto last =
+      text.starts_with("0-") ? parse_number<std::uint64_t>(text.substr(2)) : std::nullopt;
   if (!last || *last == std::numeric_limits<std::uint64_t>::max()) {
     return corrupt(fmt::format("'{}' does not say how much of the upload is stored",
                                one_line(range->substr(0, 80))));
@@ -257,7 +251,7 @@ std::optional<std::uint32_t> parse_crc32c(std::string_view text) {
 }
 
 bool is_generation(std::string_view text) {
-  const auto value = parse_decimal(text);
+  const auto value = parse_number<std::uint64_t>(text);
   return value && *value != 0 && !text.starts_with('0') &&
          *value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 }

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/encoding.h"
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -29,15 +28,6 @@ namespace {
 
 Error not_understood(std::string_view what) {
   return {ErrorCode::kFailed, fmt::format("the server's answer is not understood: {}", what)};
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  const auto [stop, error] = std::from_chars(begin, end, value);
-  if (error != std::errc() || stop != end || text.empty()) return std::nullopt;
-  return value;
 }
 
 // One line of UTF-8 of at most `bytes_max`.
@@ -92,7 +82,7 @@ Result<ObjectInfo> read_listed(const cloud::XmlElement& element, bool encoded) {
   ObjectInfo out;
   OUTLAST_TRY_ASSIGN(out.key, read_key(element.child_text("Key"), encoded));
   if (out.key.empty()) return not_understood("a listed object has no key");
-  const auto size = parse_number(element.child_text("Size"));
+  const auto size = parse_number<std::uint64_t>(element.child_text("Size"));
   if (!size) return not_understood("a listed object has no size");
   out.size = *size;
   OUTLAST_TRY_ASSIGN(out.version, read_etag(element.child_text("ETag")));
@@ -116,9 +106,9 @@ std::optional<ContentRange> parse_content_range(std::string_view text) {
   if (dash == std::string_view::npos || slash == std::string_view::npos || dash > slash) {
     return std::nullopt;
   }
-  const auto first = parse_number(text.substr(0, dash));
-  const auto last = parse_number(text.substr(dash + 1, slash - dash - 1));
-  const auto size = parse_number(text.substr(slash + 1));
+  const auto first = parse_number<std::uint64_t>(text.substr(0, dash));
+  const auto last = parse_number<std::uint64_t>(text.substr(dash + 1, slash - dash - 1));
+  const auto size = parse_number<std::uint64_t>(text.substr(slash + 1));
   if (!first || !last || !size || *first > *last || *last >= *size) return std::nullopt;
   return ContentRange{.first = *first, .last = *last, .size = *size};
 }
@@ -163,8 +153,8 @@ Result<PartsPage> read_parts(std::string_view body) {
                  .checksum_type = std::string(root.child_text("ChecksumType"))};
   for (const cloud::XmlElement& element : root.children) {
     if (element.name != "Part") continue;
-    const auto number = parse_number(element.child_text("PartNumber"));
-    const auto size = parse_number(element.child_text("Size"));
+    const auto number = parse_number<std::uint64_t>(element.child_text("PartNumber"));
+    const auto size = parse_number<std::uint64_t>(element.child_text("Size"));
     if (!number || *number == 0 || !size) return not_understood("a part has no number or size");
     OUTLAST_TRY_ASSIGN(std::string etag, read_etag(element.child_text("ETag")));
     page.parts.push_back({.number = *number,
@@ -173,7 +163,7 @@ Result<PartsPage> read_parts(std::string_view body) {
                           .crc32c = parse_crc32c(element.child_text("ChecksumCRC32C"))});
   }
   if (is_true(root.child_text("IsTruncated"))) {
-    page.next = parse_number(root.child_text("NextPartNumberMarker"));
+    page.next = parse_number<std::uint64_t>(root.child_text("NextPartNumberMarker"));
     if (!page.next) return not_understood("it names no next page, and says there is one");
   }
   return page;
@@ -198,7 +188,8 @@ Result<ObjectHeaders> read_object_headers(const std::string& key, const sys::Htt
     out.offset = range->first;
     out.object.size = range->size;
   } else {
-    const auto size = parse_number(sys::find_header(answer.headers, "Content-Length").value_or(""));
+    const auto size = parse_number<std::uint64_t>(
+        sys::find_header(answer.headers, "Content-Length").value_or(""));
     if (!size) return not_understood("an object without a Content-Length");
     out.object.size = *size;
   }

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -8,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/mutex.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "store/object_store.h"
 #include "store/transfer/source.h"
@@ -35,12 +34,6 @@ constexpr std::size_t kLineBytes = 26;  // 16 hex digits, a space, 8, a new line
 
 std::string journal_line(std::uint64_t index, std::uint32_t crc) {
   return fmt::format("{:016x} {:08x}\n", index, crc);
-}
-
-template <typename Number>
-bool read_hex(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
-  return error == std::errc() && end == text.data() + text.size();
 }
 
 class FileTarget : public Target {
@@ -129,13 +122,12 @@ class FileTarget : public Target {
     std::map<std::uint64_t, std::uint32_t> noted;
     std::string_view rest = std::string_view(*journal).substr(head_.size());
     for (; rest.size() >= kLineBytes; rest.remove_prefix(kLineBytes)) {
-      std::uint64_t index = 0;
-      std::uint32_t crc = 0;
-      if (rest[16] != ' ' || rest[25] != '\n' || !read_hex(rest.substr(0, 16), index) ||
-          !read_hex(rest.substr(17, 8), crc) || index >= plan_.part_count()) {
+      const auto index = parse_number<std::uint64_t>(rest.substr(0, 16), 16);
+      const auto crc = parse_number<std::uint32_t>(rest.substr(17, 8), 16);
+      if (rest[16] != ' ' || rest[25] != '\n' || !index || !crc || *index >= plan_.part_count()) {
         continue;  // torn by the end of whoever wrote it
       }
-      noted[index] = crc;
+      noted[*index] = *crc;
     }
     std::vector<StoredPart> stored;
     Bytes buffer;

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mutex.h"
+#include "base/numbers.h"
 #include "base/time.h"
 #include "cloud/http_date.h"
 #include "cloud/url_encoding.h"
@@ -63,7 +64,7 @@ std::optional<StandInConditions> conditions_of(const StandInRequest& request) {
   StandInConditions conditions;
   const auto read = [&](const char* name, std::optional<std::uint64_t>& into) {
     if (!request.has(name)) return true;
-    into = parse_digits(request.parameter(name));
+    into = parse_number<std::uint64_t>(request.parameter(name));
     return into && *into <= 0x7fff'ffff'ffff'ffffU;
   };
   const bool good = read("ifGenerationMatch", conditions.generation_is) &&
@@ -259,7 +260,7 @@ sys::HttpResponse GcsStandIn::start_session(const Call& call, StandInBucket& buc
   }
   const std::string total = request.header("X-Upload-Content-Length");
   if (!total.empty()) {
-    start.total = parse_digits(total);
+    start.total = parse_number<std::uint64_t>(total);
     if (!start.total) return refuse({.message = "Invalid X-Upload-Content-Length."});
   }
   const std::string id = sha256(as_bytes(fmt::format("session {}", ++last_session_))).hex();

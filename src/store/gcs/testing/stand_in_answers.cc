@@ -12,6 +12,7 @@
 
 #include "base/encoding.h"
 #include "base/json.h"
+#include "base/numbers.h"
 #include "cloud/http_date.h"
 #include "store/gcs/testing/stand_in_bucket.h"
 #include "store/gcs/testing/stand_in_request.h"
@@ -32,12 +33,12 @@ std::optional<Span> parse_span(std::string_view header, std::uint64_t size) {
   header.remove_prefix(6);
   const std::size_t dash = header.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const auto last = parse_digits(header.substr(dash + 1));
+  const auto last = parse_number<std::uint64_t>(header.substr(dash + 1));
   if (dash == 0) {
     if (!last) return std::nullopt;
     return Span{.first = *last == 0 ? size : size - std::min(*last, size), .last = size - 1};
   }
-  const auto first = parse_digits(header.substr(0, dash));
+  const auto first = parse_number<std::uint64_t>(header.substr(0, dash));
   if (!first || (!last && dash + 1 != header.size()) || (last && *last < *first)) {
     return std::nullopt;
   }
@@ -98,7 +99,7 @@ sys::HttpResponse listing(const StandInRequest& request, const StandInBucket& bu
                               .end_offset = request.parameter("endOffset"),
                               .page_token = request.parameter("pageToken")};
   if (request.has("maxResults")) {
-    const auto most = parse_digits(request.parameter("maxResults"));
+    const auto most = parse_number<std::uint64_t>(request.parameter("maxResults"));
     if (!most || *most == 0) return refuse({.message = "Invalid value for maxResults."});
     query.page_max = std::min<std::uint64_t>(*most, 1000);
   }

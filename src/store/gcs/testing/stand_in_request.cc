@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/json.h"
@@ -107,14 +104,6 @@ sys::HttpResponse refuse(const StandInRefusal& refusal) {
   const Json error = {
       {"code", refusal.status}, {"message", refusal.message}, {"errors", Json::array({detail})}};
   return answer_json(refusal.status, canonical_json(Json{{"error", error}}));
-}
-
-std::optional<std::uint64_t> parse_digits(std::string_view text) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
-  return value;
 }
 
 }  // namespace outlast::store::gcs::testing

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -41,7 +40,5 @@ struct StandInRefusal {
 };
 sys::HttpResponse refuse(const StandInRefusal& refusal);
 sys::HttpResponse answer_json(int status, std::string json);
-
-std::optional<std::uint64_t> parse_digits(std::string_view text);
 
 }  // namespace outlast::store::gcs::testing

@@ -16,6 +16,7 @@
 #include "base/encoding.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/numbers.h"
 #include "base/time.h"
 #include "base/utf8.h"
 #include "store/gcs/gcs_answers.h"
@@ -189,15 +190,15 @@ std::optional<StandInSession::Range> StandInSession::parse_range(const std::stri
   if (slash == std::string_view::npos) return std::nullopt;
   Range range;
   if (text.substr(slash + 1) != "*") {
-    range.total = parse_digits(text.substr(slash + 1));
+    range.total = parse_number<std::uint64_t>(text.substr(slash + 1));
     if (!range.total) return std::nullopt;
   }
   const std::string_view span = text.substr(0, slash);
   if (span == "*") return range;
   const std::size_t dash = span.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  range.first = parse_digits(span.substr(0, dash));
-  const auto last = parse_digits(span.substr(dash + 1));
+  range.first = parse_number<std::uint64_t>(span.substr(0, dash));
+  const auto last = parse_number<std::uint64_t>(span.substr(dash + 1));
   if (!range.first || !last || *last < *range.first) return std::nullopt;
   range.last = *last;
   return range;
