@@ -10,15 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
+
 namespace outlast {
 namespace {
 
 // Nothing longer is compared: the cost is quadratic, and no key of ours is near it.
 constexpr std::size_t kLengthMax = 64;
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 // Damerau–Levenshtein distance (optimal string alignment).
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -29,10 +27,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1;
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + change});
-      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-          lower(a[i - 2]) == lower(b[j - 1])) {
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
         row[j] = std::min(row[j], before[j - 2] + 1);
       }
     }
@@ -46,11 +43,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest_word(std::string_view written, std::span<const std::string_view> words) {
   if (written.empty() || written.size() > kLengthMax) return {};
+  const std::string lower = ascii_lower(written);
   std::string_view best;
   // A third of the letters may be wrong; in a word of one or two letters, one.
   std::size_t best_distance = std::max<std::size_t>(1, written.size() / 3) + 1;
   for (const std::string_view word : words) {
-    const std::size_t d = distance(written, word);
+    const std::size_t d = distance(lower, ascii_lower(word));
     if (d < best_distance && d < word.size()) {
       best = word;
       best_distance = d;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "base/yaml.h"
 
@@ -36,11 +37,7 @@ bool looks_like_number(std::string_view text) {
 }
 
 bool is_special_word(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return std::find(kSpecialWords.begin(), kSpecialWords.end(), lower) != kSpecialWords.end();
+  return std::ranges::find(kSpecialWords, ascii_lower(text)) != kSpecialWords.end();
 }
 
 // Cautious: also safe inside [] and {}, where more characters have a meaning.

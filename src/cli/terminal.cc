@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "sys/console.h"
@@ -36,13 +37,6 @@ std::string painted(bool wanted, Colour colour, std::string_view text) {
   return fmt::format("{}{}\x1b[0m", escape_sequence(colour), text);
 }
 
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 }  // namespace
 
 ColourChoice colour_choice(std::string_view word) {
@@ -60,7 +54,7 @@ bool use_colour(ColourChoice choice, bool is_terminal, sys::Environment& environ
 bool speaks_utf8(sys::Environment& environment) {
   // The order in which the C library looks at them; the first that says something decides.
   for (const std::string_view name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string value = lower_case(environment.get(name).value_or(""));
+    const std::string value = ascii_lower(environment.get(name).value_or(""));
     if (value.empty()) continue;
     return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
   }

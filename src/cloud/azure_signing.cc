@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -25,14 +26,6 @@
 namespace outlast::cloud {
 namespace {
 
-std::string azure_lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 std::string_view azure_trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -43,7 +36,7 @@ std::string_view azure_trimmed(std::string_view text) {
 std::string azure_headers(const sys::HttpHeaders& headers) {
   std::map<std::string, std::string_view> by_name;
   for (const auto& [name, value] : headers) {
-    std::string lower = azure_lower_case(name);
+    std::string lower = ascii_lower(name);
     if (lower.starts_with("x-ms-")) by_name.emplace(std::move(lower), azure_trimmed(value));
   }
   std::string out;
@@ -71,7 +64,7 @@ Result<std::string> azure_resource(std::string_view account, std::string_view ur
     OUTLAST_TRY_ASSIGN(const std::string name, percent_decode(pair.substr(0, equals)));
     OUTLAST_TRY_ASSIGN(std::string value,
                        percent_decode(pair.substr(std::min(equals + 1, pair.size()))));
-    by_name[azure_lower_case(name)].push_back(std::move(value));
+    by_name[ascii_lower(name)].push_back(std::move(value));
   }
   std::string out = fmt::format("/{}{}", account, url.substr(path_at, query_at - path_at));
   for (auto& [name, values] : by_name) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -29,14 +30,6 @@ Error bad_connection(std::string_view what) {
   return {ErrorCode::kInvalidArgument, fmt::format("the Azure connection string {}", what)};
 }
 
-std::string lower_part_name(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower;
-}
-
 // By lower-case name; values may hold '='.
 Result<ConnectionParts> split_connection(std::string_view text) {
   ConnectionParts parts;
@@ -51,7 +44,7 @@ Result<ConnectionParts> split_connection(std::string_view text) {
     }
     const std::size_t first = part.find_first_not_of(" \t\r\n");
     const std::size_t last = part.find_last_not_of(" \t\r\n");
-    std::string name = lower_part_name(part.substr(first, equals - first));
+    std::string name = ascii_lower(part.substr(first, equals - first));
     if (!parts.emplace(std::move(name), part.substr(equals + 1, last - equals)).second) {
       return bad_connection("names a part twice");
     }
@@ -91,7 +84,7 @@ AzureConnection development_storage(std::string_view proxy) {
 
 Result<AzureConnection> parse_connection_string(std::string_view text) {
   OUTLAST_TRY_ASSIGN(const ConnectionParts parts, split_connection(text));
-  if (lower_part_name(part_of(parts, "usedevelopmentstorage")) == "true") {
+  if (ascii_lower(part_of(parts, "usedevelopmentstorage")) == "true") {
     return development_storage(part_of(parts, "developmentstorageproxyuri"));
   }
   AzureConnection connection = {.account = std::string(part_of(parts, "accountname"))};

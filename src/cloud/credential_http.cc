@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -233,11 +234,7 @@ std::string url_host(std::string_view url) {
   } else {
     authority = authority.substr(0, authority.find(':'));
   }
-  std::string host(authority);
-  std::transform(host.begin(), host.end(), host.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return host;
+  return ascii_lower(authority);
 }
 
 bool is_loopback(std::string_view host) {

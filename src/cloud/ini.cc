@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/result.h"
 
@@ -65,11 +66,8 @@ std::string section_name(std::string_view text) {
 std::pair<std::string, std::string> split_setting(std::string_view line) {
   const std::size_t equals = line.find('=');
   if (equals == std::string_view::npos) return {};
-  std::string key(trim_ini(line.substr(0, equals)));
-  std::transform(key.begin(), key.end(), key.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return {std::move(key), std::string(cut_ini_comment(trim_ini(line.substr(equals + 1))))};
+  return {ascii_lower(trim_ini(line.substr(0, equals))),
+          std::string(cut_ini_comment(trim_ini(line.substr(equals + 1))))};
 }
 
 // Adds one line, without its end, to what was read before it. False if it is malformed.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/encoding.h"
 #include "base/hash.h"
@@ -30,14 +31,6 @@ constexpr std::array<std::string_view, 5> kNeverSigned = {"authorization", "conn
 
 // Header names in lower case with canonical values, sorted by name.
 using CanonicalHeaders = std::vector<std::pair<std::string, std::string>>;
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 // Without blanks at the ends, and with one for each run of them inside.
 std::string squeeze(std::string_view text) {
@@ -63,11 +56,11 @@ CanonicalHeaders canonical_headers(const SigV4Request& request, const sys::HttpH
         std::ranges::upper_bound(out, name, {}, &CanonicalHeaders::value_type::first);
     out.emplace(place, std::move(name), std::move(value));
   };
-  add("host", lower_case(request.host));
+  add("host", ascii_lower(request.host));
   for (const sys::HttpHeaders* headers : {request.headers, &added}) {
     if (headers == nullptr) continue;
     for (const auto& [name, value] : *headers) {
-      std::string lower = lower_case(name);
+      std::string lower = ascii_lower(name);
       if (std::ranges::find(kNeverSigned, lower) != kNeverSigned.end()) continue;
       add(std::move(lower), squeeze(value));
     }

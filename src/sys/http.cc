@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/result.h"
@@ -16,17 +17,12 @@
 namespace outlast::sys {
 namespace {
 
-// Not <cctype>: what the locale says does not count on the wire.
-char lower_ascii(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower_ascii, lower_ascii);
+  return std::ranges::equal(a, b, {}, ascii_lower_char, ascii_lower_char);
 }
 
 bool is_token_char(char c) {
-  const char l = lower_ascii(c);
+  const char l = ascii_lower_char(c);
   return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') ||
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
@@ -49,7 +45,7 @@ bool may_stand_in_url(char c) {
 }
 
 bool is_authority_char(char c) {
-  const char l = lower_ascii(c);
+  const char l = ascii_lower_char(c);
   return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') ||
          std::string_view("-._~:[]%").find(c) != std::string_view::npos;
 }
@@ -112,7 +108,7 @@ Result<HttpUrl> parse_http_url(std::string_view url) {
   HttpUrl parts;
   const std::size_t colon = url.find("://");
   if (colon != std::string_view::npos) parts.scheme = url.substr(0, colon);
-  std::ranges::transform(parts.scheme, parts.scheme.begin(), lower_ascii);
+  parts.scheme = ascii_lower(parts.scheme);
   if (parts.scheme != "http" && parts.scheme != "https") {
     return refuse("it must begin with http:// or https://");
   }

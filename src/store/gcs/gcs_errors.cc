@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "cloud/http_date.h"
 #include "store/gcs/gcs_answers.h"
@@ -18,18 +19,13 @@
 namespace outlast::store::gcs {
 namespace {
 
-// Longer waits are some proxy's mistake.
-
 struct Meaning {
   ErrorCode code = ErrorCode::kFailed;
   std::string advice = {};  // what it means and what to do
 };
 
 bool contains_ignoring_case(std::string_view text, std::string_view lower_case) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  return !std::ranges::search(text, lower_case, {}, lower).empty();
+  return ascii_lower(text).find(lower_case) != std::string::npos;
 }
 
 bool is_one_of(std::string_view word, const auto& words) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "cloud/url_encoding.h"
@@ -65,11 +66,7 @@ Result<Endpoint> parse_endpoint(const std::string& text) {
                              sys::without_query(text)));
   }
   Endpoint out{.scheme = url->scheme, .path = url->target};
-  std::string host = url->authority;
-  std::ranges::transform(host, host.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  out.host = without_usual_port(out.scheme, host);
+  out.host = without_usual_port(out.scheme, ascii_lower(url->authority));
   while (out.path.ends_with('/')) out.path.pop_back();
   return out;
 }

@@ -1,9 +1,9 @@
 #include "store/s3/s3_integrity.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/encoding.h"
 #include "base/hash.h"
 #include "cloud/sigv4.h"
@@ -15,11 +15,7 @@ namespace outlast::store::s3 {
 namespace {
 
 bool mentions_checksum(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower.find("checksum") != std::string::npos;
+  return ascii_lower(text).find("checksum") != std::string::npos;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/ascii.h"
 #include "base/encoding.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -89,10 +90,7 @@ std::string content_type_of(std::string_view headers) {
   constexpr std::string_view kName = "content-type:";
   for (std::size_t at = 0; at < headers.size();) {
     const std::size_t end = std::min(headers.find("\r\n", at), headers.size());
-    std::string line(headers.substr(at, end - at));
-    std::ranges::transform(line, line.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
+    const std::string line = ascii_lower(headers.substr(at, end - at));
     if (line.starts_with(kName)) {
       const std::size_t value = line.find_first_not_of(' ', kName.size());
       return value == std::string::npos ? "" : line.substr(value);
