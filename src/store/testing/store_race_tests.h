@@ -13,6 +13,7 @@
 
 #include "base/encoding.h"
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "store/object_store.h"
@@ -80,7 +81,9 @@ TEST_P(StoreSuite, RacingReplacementsLoseNoUpdate) {
                                     {});
         if (!info && asks_for_another_try(info.error())) continue;
         ASSERT_TRUE(info) << why(info);
-        const auto version = store.put("counter", as_bytes(std::to_string(std::stoi(text) + 1)),
+        const auto count = parse_number<int>(text);
+        ASSERT_TRUE(count) << "the counter is '" << text << "', which nobody wrote";
+        const auto version = store.put("counter", as_bytes(std::to_string(*count + 1)),
                                        WriteIf::version_is(info->version), {});
         if (version) {
           ++done;
