@@ -80,8 +80,7 @@ Meaning server_fault(const Attempt& attempt) {
 
 Meaning bad_request(const Refusal& refusal) {
   // Nothing was stored, and the bytes here are still right.
-  if (contains_ignoring_case(refusal.message, "crc32c") ||
-      contains_ignoring_case(refusal.message, "md5")) {
+  if (blames_checksum(refusal)) {
     return {ErrorCode::kUnavailable, "the bytes were damaged on their way; send them again"};
   }
   return {ErrorCode::kInvalidArgument, "Google does not accept the request"};
@@ -125,6 +124,11 @@ Meaning meaning_of(const Attempt& attempt, const sys::HttpResponse& answer,
 }
 
 }  // namespace
+
+bool blames_checksum(const Refusal& refusal) {
+  return contains_ignoring_case(refusal.message, "crc32c") ||
+         contains_ignoring_case(refusal.message, "md5");
+}
 
 bool is_missing_bucket(const sys::HttpResponse& answer) {
   if (answer.status != 404) return false;

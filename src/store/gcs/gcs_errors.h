@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "store/gcs/gcs_answers.h"
 #include "store/object_store.h"
 #include "sys/http.h"
 
@@ -21,6 +22,9 @@ struct Attempt {
   WriteIf::Kind condition = WriteIf::Kind::kAlways;
   std::string credentials = {};  // where they came from; empty: none were sent
 };
+
+// True if it says that the bytes are not those that were announced.
+bool blames_checksum(const Refusal& refusal);
 
 // True for a 404 that says that the bucket is missing, not the object.
 bool is_missing_bucket(const sys::HttpResponse& answer);

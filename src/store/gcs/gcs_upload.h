@@ -15,7 +15,8 @@
 // answer the next call asks it first, and goes on from there. So put_part() may be called again
 // with the same bytes after any error, and complete() too: it finds the object if the last try
 // published it. Bytes that are stored cannot be replaced: other bytes for such a part are
-// kInvalidArgument.
+// kInvalidArgument. If some were damaged on their way, complete() is kCorrupt, and all that is left
+// is to abort.
 //
 // An Upload of this kind is confined to its owner; it borrows the client.
 namespace outlast::store::gcs {

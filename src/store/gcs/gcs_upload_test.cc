@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/secret.h"
 #include "store/gcs/gcs_answers.h"
 #include "store/gcs/testing/gcs_rig.h"
@@ -47,6 +49,10 @@ class GcsUploadTest : public ::testing::Test {
     return {.status = 200,
             .body = fmt::format(R"({{"name":"a","size":"{}","generation":"17","crc32c":"{}"}})",
                                 content.size(), format_crc32c(crc32c(as_bytes(content))))};
+  }
+  static sys::HttpResponse refusal(std::string_view message) {
+    const Json body = {{"error", {{"code", 400}, {"message", message}}}};
+    return {.status = 400, .body = canonical_json(body)};
   }
   static Error lost() { return {ErrorCode::kUnknownOutcome, "the connection broke"}; }
 
@@ -200,6 +206,24 @@ TEST_F(GcsUploadTest, ALostConditionIsTold) {
   put_parts(*upload);
   http_.plan(sys::HttpResponse{.status = 412});
   EXPECT_EQ(upload->complete({}).error().code(), ErrorCode::kAlreadyExists);
+}
+
+TEST_F(GcsUploadTest, DamagedPartsAreCorrupt) {
+  const auto upload = start();
+  put_parts(*upload);
+  http_.plan(refusal("Provided CRC32C \"AAAAAA==\" doesn't match calculated CRC32C \"4waSgw==\"."));
+  const auto version = upload->complete({});
+  ASSERT_FALSE(version);
+  EXPECT_EQ(version.error().code(), ErrorCode::kCorrupt);
+  EXPECT_NE(version.error().to_string().find("start the upload again from the beginning"),
+            std::string::npos);
+}
+
+TEST_F(GcsUploadTest, LastBytesThatAreRefusedForAnotherReasonAreNotCalledDamaged) {
+  const auto upload = start();
+  put_parts(*upload);
+  http_.plan(refusal("Invalid argument."));
+  EXPECT_EQ(upload->complete({}).error().code(), ErrorCode::kInvalidArgument);
 }
 
 TEST_F(GcsUploadTest, AServerThatMakesAnotherObjectIsCaught) {

@@ -108,11 +108,13 @@ Result<void> UploadSession::understand(const Chunk& chunk, const sys::HttpRespon
   if (answer.status == 200 || answer.status == 201) return note_object(chunk, answer);
   if (means_gone(answer.status)) return gone(answer.status);
   uncertain_ = true;
-  if (chunk.crc32c && answer.status == 400) {
-    return Error(ErrorCode::kFailed,
-                 fmt::format("{}: the server refused the last bytes ('{}'), perhaps because others "
-                             "were damaged on their way; abort the upload and start again",
-                             target_.what, read_refusal(answer.body).message));
+  const Refusal refusal = read_refusal(answer.body);
+  if (chunk.crc32c && answer.status == 400 && blames_checksum(refusal)) {
+    // It is the checksum of the whole: to send the last bytes again would not help.
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("{}: bytes were damaged on their way, and nothing was published "
+                             "('{}'); start the upload again from the beginning",
+                             target_.what, refusal.message));
   }
   return refused(
       {.what = target_.what,

@@ -44,6 +44,7 @@ class TrickyStore : public MemoryStore {
   std::atomic<int> calls_left = 1'000'000;  // then everything fails
   std::atomic<int> moved = 0;
   std::atomic<bool> flip = false;
+  std::atomic<bool> damage_uploads = false;
 
   Result<ObjectInfo> get(const std::string& key, const GetOptions& options, const ByteSink& sink,
                          const sys::CallContext& ctx) override {
@@ -80,6 +81,7 @@ class TrickyStore : public MemoryStore {
     }
     std::vector<std::uint64_t> stored_parts() const override { return upload->stored_parts(); }
     Result<std::string> complete(const sys::CallContext& ctx) override {
+      if (store.damage_uploads) return Error(ErrorCode::kCorrupt, "the parts are damaged");
       return upload->complete(ctx);
     }
     Result<void> abort(const sys::CallContext& ctx) override { return upload->abort(ctx); }
@@ -210,6 +212,21 @@ TEST(Copier, StartsAnUploadOverWhenTheFileIsAnotherOne) {
     ASSERT_TRUE(bench.run({bench.upload("a", "k")}));
     ASSERT_TRUE(bench.run({bench.download("k", "b")}));
     EXPECT_EQ(bench.read("b"), other);
+  });
+}
+
+TEST(Copier, NeverGoesOnWithADamagedUpload) {
+  with_bench([](Bench& bench) {
+    bench.write("a", random_text(5 * kPart));
+    bench.store.damage_uploads = true;
+    const auto damaged = bench.run({bench.upload("a", "k")});
+    ASSERT_FALSE(damaged);
+    EXPECT_EQ(damaged.error().code(), ErrorCode::kCorrupt);
+    EXPECT_EQ(bench.world.files.list(bench.dir + "/state").value().size(), 0U);
+    bench.store.damage_uploads = false;
+    const auto done = bench.run({bench.upload("a", "k")});
+    ASSERT_TRUE(done) << done.error().to_string();
+    EXPECT_EQ(done->bytes_resumed, 0U);
   });
 }
 

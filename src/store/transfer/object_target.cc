@@ -86,8 +86,16 @@ class ObjectTarget : public Target {
   }
 
   Result<bool> finish(std::uint32_t crc32c, const sys::CallContext& ctx) override {
-    OUTLAST_TRY(upload_->complete(ctx));
-    if (!state_path_.empty()) static_cast<void>(files_.remove_file(state_path_));
+    Result<std::string> version = upload_->complete(ctx);
+    if (!version) {
+      if (version.error().code() == ErrorCode::kCorrupt) {
+        // A later copy must not go on with parts that are damaged.
+        static_cast<void>(upload_->abort(ctx));
+        forget_token();
+      }
+      return std::move(version).error();
+    }
+    forget_token();
     OUTLAST_TRY_ASSIGN(const ObjectInfo object, store_.head(key_, ctx));
     if (object.size != plan_.size || (object.crc32c && *object.crc32c != crc32c)) {
       return Error(ErrorCode::kCorrupt,
@@ -110,6 +118,10 @@ class ObjectTarget : public Target {
     Result<std::string> token = json_string(*state, "token");
     if (!token) return std::nullopt;
     return Secret<std::string>(*std::move(token));
+  }
+
+  void forget_token() {
+    if (!state_path_.empty()) static_cast<void>(files_.remove_file(state_path_));
   }
 
   Result<void> keep_token() {
