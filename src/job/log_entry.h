@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,6 +18,11 @@ namespace outlast::job {
 using Seq = std::uint64_t;    // an entry's place in the log, from 1 without a gap
 using Epoch = std::uint64_t;  // of an attempt; the first is 1
 
+inline constexpr Seq kSeqMax = 999'999'999'999;
+// What every reader of JSON keeps exactly: 2^53. No number in an entry is above it.
+inline constexpr std::uint64_t kEntryNumberMax = std::uint64_t{1} << 53U;
+inline constexpr std::size_t kEntryBytesMax = std::size_t{16} << 20U;
+
 enum class EntryKind {
   kFence,       // an attempt takes over: nothing of a lower epoch counts after it
   kCheckpoint,  // the trainer's state, durable
@@ -28,6 +34,9 @@ enum class EntryKind {
   kCancelled,
 };
 std::string_view to_string(EntryKind kind);
+Result<EntryKind> parse_entry_kind(std::string_view name);
+// Whether it is about one checkpoint: kPin, kUnpin.
+bool has_target(EntryKind kind);
 
 // Of kCheckpoint.
 struct CheckpointFacts {
@@ -54,14 +63,16 @@ struct PruneFacts {
 struct LogEntry {
   Seq seq = 0;
   Epoch epoch = 0;
-  // The highest epoch of all entries before it, as its writer had read them. A reader of the end of
-  // the log so knows what the beginning says.
+  // The highest epoch of all entries before it, and the ending that the job had come to by then (0
+  // if to none), as its writer had read them. A reader of the end of the log so knows what the
+  // beginning says. They can be believed: only who has read every place before it can fill one.
   Epoch floor = 0;
+  Seq ended = 0;
   EntryKind kind = EntryKind::kFence;
-  std::string nonce = {};   // unlike that of any other entry: by it a writer knows its own
-  WallTime time = {};       // by the writer's clock, in whole milliseconds; for people
-  std::string writer = {};  // machine and process; for people
-  std::string why = {};     // "notice", "interval", "asked", …; for people
+  std::string nonce = {};           // unlike that of any other entry: by it a writer knows its own
+  WallTime time = {};               // by the writer's clock, in whole milliseconds; for people
+  std::string writer = {};          // machine and process; for people
+  std::string why = {};             // "notice", "interval", "asked", …; for people
   CheckpointFacts checkpoint = {};  // kCheckpoint
   PruneFacts prune = {};            // kPrune
   Seq target = 0;                   // kPin, kUnpin: the checkpoint
@@ -69,8 +80,13 @@ struct LogEntry {
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
-// The canonical text, which ends with a checksum over the rest: there is no second text that reads
-// as the same entry, so that a changed byte is always noticed.
+// Whether it can be in a log: kInvalidArgument, with what is wrong, if something is missing, out of
+// bounds or not sorted. For what comes from outside (metrics, names), before encode_entry().
+Result<void> check_entry(const LogEntry& entry);
+
+// The canonical text, with a checksum over the rest of it: there is no second text that reads as
+// the same entry, so that a changed byte is always noticed. What check_entry() refuses is a bug
+// here.
 std::string encode_entry(const LogEntry& entry);
 // kCorrupt if a byte was changed or a field is missing or odd, or if it is not the entry of place
 // `seq`; kInvalidArgument, naming both versions, if it is of a newer format.
