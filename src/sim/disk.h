@@ -25,15 +25,18 @@ namespace outlast::sim {
 //  - a name made, moved or removed survives only if its folder was synced, or by luck; operations
 //  on
 //    one folder survive in order, operations on different folders in any order; a rename is atomic;
-//  - syncing a file does not make its name durable.
-// Pure: no time, no scheduling, no faults but these. Paths are absolute and normalised ("/a/b").
-// Confined to the simulation.
+//  - syncing a file does not make its name durable;
+//  - times and permissions that were set are lost unless the file or the folder is synced afterwards.
+// The time of the last change moves in steps, as Linux's does. Pure: no time of its own, no
+// scheduling, no faults but these. Paths are absolute and normalised ("/a/b"); symlinks are followed
+// where Linux does, except by rename, link and those that remove. Confined to the simulation.
 class Disk {
  public:
   using Inode = std::uint64_t;
 
   explicit Disk(std::uint64_t capacity_bytes);
 
+  // Does not follow a symlink at the end.
   Result<Inode> find(const std::string& path) const;
   // Opens a file; the mode decides what must exist and what is made.
   Result<Inode> open(const std::string& path, sys::OpenMode mode, WallTime now);
@@ -43,8 +46,7 @@ class Disk {
   Result<void> truncate(Inode file, std::uint64_t size, WallTime now);
   std::uint64_t size(Inode file) const;
   sys::FileInfo info(Inode file) const;
-  // Survives a crash only if the file is synced afterwards; so does the time of a write.
-  void set_modified(Inode file, WallTime when) { node(file).modified = when; }
+  void set_modified(Inode file, WallTime when, WallTime now);
   void sync(Inode file);
   // A sync that fails: luck decides what reached the disk, and the rest counts as clean, so that a
   // later sync does not write it either.
@@ -53,12 +55,14 @@ class Disk {
   Result<sys::FileInfo> stat(const std::string& path) const;
   Result<std::vector<sys::DirectoryEntry>> list(const std::string& path) const;
   Result<void> make_dir(const std::string& path, WallTime now);
-  Result<void> rename(const std::string& from, const std::string& to);
-  Result<void> link(const std::string& from, const std::string& to);
-  Result<void> remove_file(const std::string& path);
-  Result<void> remove_dir(const std::string& path);
-  // Believed at once: luck with permissions is not modelled.
-  Result<void> set_mode(const std::string& path, std::uint32_t mode);
+  Result<void> make_symlink(const std::string& target, const std::string& path, WallTime now);
+  Result<std::string> read_symlink(const std::string& path) const;
+  Result<void> rename(const std::string& from, const std::string& to, WallTime now);
+  Result<void> link(const std::string& from, const std::string& to, WallTime now);
+  Result<void> remove_file(const std::string& path, WallTime now);
+  Result<void> remove_dir(const std::string& path, WallTime now);
+  Result<void> set_mode(const std::string& path, std::uint32_t mode, WallTime now);
+  Result<void> set_modified(const std::string& path, WallTime when, WallTime now);
   Result<void> sync_dir(const std::string& path);
 
   sys::DiskSpace space() const;
@@ -75,17 +79,22 @@ class Disk {
     std::uint64_t offset = 0;  // or the new size
     Bytes bytes;
   };
+  struct Attributes {
+    WallTime modified = {};
+    WallTime changed = {};
+    std::uint32_t mode = 0;
+  };
   struct Node {
     sys::FileType type = sys::FileType::kFile;
-    WallTime modified;
-    WallTime durable_modified;
-    std::optional<std::uint32_t> mode;  // once it was set
-    Bytes content;                      // what everybody sees
-    Bytes durable;                      // what is on the platter
-    std::vector<Change> unsynced;
-    bool nameless = false;  // removed: lives on while open, but its space counts as free
-    Names names;            // of a folder
-    Names durable_names;
+    Attributes attributes = {};
+    Attributes durable_attributes = {};
+    Bytes content = {};  // what everybody sees; of a symlink where it leads to
+    Bytes durable = {};  // what is on the platter
+    std::vector<Change> unsynced = {};
+    std::uint64_t links = 0;  // names that lead to it
+    bool nameless = false;    // removed: lives on while open, but its space counts as free
+    Names names = {};         // of a folder
+    Names durable_names = {};
   };
   // One atomic change of names, perhaps in two folders. Inode 0: the name goes.
   struct NameChange {
@@ -104,14 +113,19 @@ class Disk {
 
   static void apply(const Change& change, Bytes& content);
   void apply_durably(const NameChange& change);
-  void change_names(NameChange change);
+  void change_names(NameChange change, WallTime now);
+  // A new thing with this name, whose folder exists.
+  Inode make(const Place& place, sys::FileType type, WallTime now);
+  static void touch(Node& target, WallTime now);     // something of it changed
+  static void touch_content(Node& target, WallTime now);
   void release_if_nameless(Inode inode);
   // Makes those unsynced name changes durable that are `chosen`, and whatever must come before
   // them.
   void commit_names(std::vector<bool> chosen);
   void drop_unreachable();
-  std::uint64_t links(Inode inode) const;
-  Result<Place> place_of(const std::string& path) const;
+  enum class AtEnd { kStay, kFollow };  // at a symlink
+  Result<Place> place_of(const std::string& path, AtEnd at_end) const;
+  Result<Inode> find(const std::string& path, AtEnd at_end) const;
   Node& node(Inode inode) { return nodes_.at(inode); }
   const Node& node(Inode inode) const { return nodes_.at(inode); }
   Inode lookup(const Place& place) const;

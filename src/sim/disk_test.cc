@@ -95,7 +95,7 @@ TEST(Disk, ARenameIsAtomicButNotDurable) {
     disk.sync(put(disk, "/old", "old"));
     disk.sync(put(disk, "/new", "new"));
     ASSERT_TRUE(disk.sync_dir("/"));
-    ASSERT_TRUE(disk.rename("/new", "/old"));
+    ASSERT_TRUE(disk.rename("/new", "/old", WallTime()));
   };
   EXPECT_EQ(after_crash(prepare, "/old"), (std::set<std::string>{"old", "new"}));
   EXPECT_EQ(after_crash(prepare, "/new"), (std::set<std::string>{"(none)", "new"}));
@@ -109,7 +109,7 @@ TEST(Disk, ARenameBetweenFoldersNeverLosesTheFile) {
     disk.sync(put(disk, "/x/file", "text"));
     ASSERT_TRUE(disk.sync_dir("/"));
     ASSERT_TRUE(disk.sync_dir("/x"));
-    ASSERT_TRUE(disk.rename("/x/file", "/y/file"));
+    ASSERT_TRUE(disk.rename("/x/file", "/y/file", WallTime()));
     const bool synced = seed % 2 == 0;
     if (synced) {
       ASSERT_TRUE(disk.sync_dir("/y"));
@@ -156,13 +156,49 @@ TEST(Disk, ATimeThatWasSetStaysOnlyIfItWasSynced) {
     const Disk::Inode a = put(disk, "/a", "abc");
     disk.sync(a);
     ASSERT_TRUE(disk.sync_dir("/"));
-    disk.set_modified(a, set);
+    disk.set_modified(a, set, WallTime());
     EXPECT_EQ(disk.stat("/a")->modified, set);
     if (synced) disk.sync(a);
     Random random(1);
     disk.crash(random);
     EXPECT_EQ(disk.stat("/a")->modified == set, synced);
   }
+}
+
+TEST(Disk, PermissionsAndFolderTimesStayOnlyIfTheyWereSynced) {
+  const WallTime set(std::chrono::nanoseconds(1'234'567'891));
+  for (const bool synced : {false, true}) {
+    Disk disk(kLarge);
+    ASSERT_TRUE(disk.make_dir("/d", WallTime()));
+    ASSERT_TRUE(disk.sync_dir("/d"));
+    ASSERT_TRUE(disk.sync_dir("/"));
+    ASSERT_TRUE(disk.set_mode("/d", 0500, WallTime()));
+    ASSERT_TRUE(disk.set_modified("/d", set, WallTime()));
+    if (synced) {
+      ASSERT_TRUE(disk.sync_dir("/d"));
+    }
+    Random random(1);
+    disk.crash(random);
+    EXPECT_EQ(disk.stat("/d")->mode == 0500U, synced);
+    EXPECT_EQ(disk.stat("/d")->modified == set, synced);
+  }
+}
+
+TEST(Disk, ASymlinkSurvivesWithItsNameAndWhole) {
+  const auto seen = after_crash(
+      [](Disk& disk) { ASSERT_TRUE(disk.make_symlink("somewhere", "/s", WallTime())); }, "/s");
+  EXPECT_EQ(seen, (std::set<std::string>{"(none)", "somewhere"}));
+}
+
+// As on Linux: whoever knows files by this time must not trust one that is young.
+TEST(Disk, TwoChangesInOneMomentLeaveTheSameTimeOfChange) {
+  Disk disk(kLarge);
+  const Disk::Inode a = put(disk, "/a", "abc");
+  const WallTime time = disk.info(a).changed;
+  ASSERT_TRUE(disk.write(a, as_bytes("x"), 0, time + std::chrono::milliseconds(1)));
+  EXPECT_EQ(disk.info(a).changed, time);
+  ASSERT_TRUE(disk.write(a, as_bytes("y"), 0, time + std::chrono::milliseconds(10)));
+  EXPECT_GT(disk.info(a).changed, time);
 }
 
 TEST(Disk, AFullDiskTakesWhatFits) {
@@ -174,7 +210,7 @@ TEST(Disk, AFullDiskTakesWhatFits) {
   EXPECT_EQ(get(disk, "/a"), "12345");
   EXPECT_TRUE(disk.write(a, as_bytes("xx"), 0, WallTime()));  // over what is there
   EXPECT_EQ(disk.space().available_bytes, 0U);
-  ASSERT_TRUE(disk.remove_file("/a"));
+  ASSERT_TRUE(disk.remove_file("/a", WallTime()));
   EXPECT_EQ(disk.space().available_bytes, 5U);
 }
 
@@ -198,10 +234,14 @@ TEST(SimFileSystem, EveryOperationCanFail) {
           EXPECT_FALSE(file->truncate(0));
           EXPECT_FALSE(file->info());
           EXPECT_FALSE(file->set_modified(WallTime()));
+          EXPECT_FALSE(file->map());
           EXPECT_FALSE(file->sync());
           EXPECT_FALSE(world.files.stat("/a"));
           EXPECT_FALSE(world.files.list("/"));
           EXPECT_FALSE(world.files.make_dir("/b"));
+          EXPECT_FALSE(world.files.make_symlink("a", "/b"));
+          EXPECT_FALSE(world.files.read_symlink("/b"));
+          EXPECT_FALSE(world.files.set_modified("/a", WallTime()));
           EXPECT_FALSE(world.files.rename("/a", "/b"));
           EXPECT_FALSE(world.files.link("/a", "/b"));
           EXPECT_FALSE(world.files.remove_file("/a"));
@@ -209,7 +249,7 @@ TEST(SimFileSystem, EveryOperationCanFail) {
           EXPECT_FALSE(world.files.sync_dir("/"));
           EXPECT_FALSE(world.files.space("/"));
           EXPECT_FALSE(world.files.lock("/l", {}));
-          EXPECT_EQ(failed.size(), 16U);
+          EXPECT_EQ(failed.size(), 19U);
         },
         {});
   });

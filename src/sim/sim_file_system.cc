@@ -42,6 +42,16 @@ std::string normalised(std::string_view path) {
   return result.empty() ? "/" : result;
 }
 
+// A map that does not see what is written later.
+class CopiedFile : public sys::FileMap {
+ public:
+  explicit CopiedFile(Bytes content) : content_(std::move(content)) {}
+  BytesView bytes() const override { return content_; }
+
+ private:
+  const Bytes content_;
+};
+
 }  // namespace
 
 class SimFileSystem::OpenFile : public sys::File {
@@ -86,8 +96,18 @@ class SimFileSystem::OpenFile : public sys::File {
   Result<void> set_modified(WallTime when) override {
     if (!writable_) return not_writable();
     OUTLAST_TRY(fs_.enter("set_modified", path_));
-    fs_.disk_.set_modified(inode_, when);
+    fs_.disk_.set_modified(inode_, when, fs_.clock_.wall());
     return {};
+  }
+
+  // Nothing that could be seen.
+  void start_writeback(std::uint64_t /*offset*/, std::uint64_t /*length*/) override {}
+
+  Result<std::unique_ptr<sys::FileMap>> map() override {
+    OUTLAST_TRY(fs_.enter("map", path_));
+    Bytes content(fs_.disk_.size(inode_));
+    OUTLAST_TRY(fs_.disk_.read(inode_, content, 0));
+    return std::make_unique<CopiedFile>(std::move(content));
   }
 
   Result<void> sync() override {
@@ -173,29 +193,44 @@ Result<void> SimFileSystem::make_dir(const std::string& path) {
   return disk_.make_dir(normalised(path), clock_.wall()).while_doing("make folder");
 }
 
+Result<void> SimFileSystem::make_symlink(const std::string& target, const std::string& path) {
+  OUTLAST_TRY(enter("make_symlink", path, fmt::format("to {}", target)));
+  return disk_.make_symlink(target, normalised(path), clock_.wall()).while_doing("make symlink");
+}
+
+Result<std::string> SimFileSystem::read_symlink(const std::string& path) {
+  OUTLAST_TRY(enter("read_symlink", path));
+  return disk_.read_symlink(normalised(path)).while_doing("read symlink");
+}
+
 Result<void> SimFileSystem::rename(const std::string& from, const std::string& to) {
   OUTLAST_TRY(enter("rename", from, fmt::format("to {}", to)));
-  return disk_.rename(normalised(from), normalised(to)).while_doing("rename");
+  return disk_.rename(normalised(from), normalised(to), clock_.wall()).while_doing("rename");
 }
 
 Result<void> SimFileSystem::link(const std::string& from, const std::string& to) {
   OUTLAST_TRY(enter("link", from, fmt::format("to {}", to)));
-  return disk_.link(normalised(from), normalised(to)).while_doing("link");
+  return disk_.link(normalised(from), normalised(to), clock_.wall()).while_doing("link");
 }
 
 Result<void> SimFileSystem::remove_file(const std::string& path) {
   OUTLAST_TRY(enter("remove_file", path));
-  return disk_.remove_file(normalised(path)).while_doing("remove");
+  return disk_.remove_file(normalised(path), clock_.wall()).while_doing("remove");
 }
 
 Result<void> SimFileSystem::set_mode(const std::string& path, std::uint32_t mode) {
   OUTLAST_TRY(enter("set_mode", path));
-  return disk_.set_mode(normalised(path), mode).while_doing("set permissions");
+  return disk_.set_mode(normalised(path), mode, clock_.wall()).while_doing("set permissions");
 }
 
 Result<void> SimFileSystem::remove_dir(const std::string& path) {
   OUTLAST_TRY(enter("remove_dir", path));
-  return disk_.remove_dir(normalised(path)).while_doing("remove folder");
+  return disk_.remove_dir(normalised(path), clock_.wall()).while_doing("remove folder");
+}
+
+Result<void> SimFileSystem::set_modified(const std::string& path, WallTime when) {
+  OUTLAST_TRY(enter("set_modified", path));
+  return disk_.set_modified(normalised(path), when, clock_.wall()).while_doing("set the time");
 }
 
 Result<void> SimFileSystem::sync_dir(const std::string& path) {

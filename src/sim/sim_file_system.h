@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "sim/disk.h"
 #include "sim/kernel.h"
 #include "sim/sim_threads.h"
@@ -19,7 +21,8 @@
 namespace outlast::sim {
 
 // The files of a simulated machine: its Disk, with a scheduling point and a chance to fail in front
-// of every call. Relative paths start at "/". There are no symlinks.
+// of every call. Relative paths start at "/", and ".." is taken out
+// of a path before anything is looked up.
 class SimFileSystem : public sys::FileSystem {
  public:
   SimFileSystem(Kernel& kernel, SimClock& clock, Disk& disk)
@@ -29,20 +32,23 @@ class SimFileSystem : public sys::FileSystem {
   Result<sys::FileInfo> stat(const std::string& path) override;
   Result<std::vector<sys::DirectoryEntry>> list(const std::string& path) override;
   Result<void> make_dir(const std::string& path) override;
+  Result<void> make_symlink(const std::string& target, const std::string& path) override;
+  Result<std::string> read_symlink(const std::string& path) override;
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<void> link(const std::string& from, const std::string& to) override;
   Result<void> remove_file(const std::string& path) override;
   Result<void> remove_dir(const std::string& path) override;
   Result<void> set_mode(const std::string& path, std::uint32_t mode) override;
+  Result<void> set_modified(const std::string& path, WallTime when) override;
   Result<void> sync_dir(const std::string& path) override;
   Result<sys::DiskSpace> space(const std::string& path) override;
   Result<std::unique_ptr<sys::FileLock>> lock(const std::string& path,
                                               const sys::CallContext& ctx) override;
 
-  // Called before every operation ("open", "read", "write", "truncate", "set_modified", "sync",
-  // "stat", "list", "make_dir", "rename", "link", "remove_file", "remove_dir", "set_mode",
-  // "sync_dir", "space", "lock"): an error makes it fail. A failing write may still write a part; a
-  // failing sync leaves the file as POSIX does.
+  // Called before every operation ("open", "read", "write", "truncate", "set_modified", "map",
+  // "sync", "stat", "list", "make_dir", "make_symlink", "read_symlink", "rename", "link",
+  // "remove_file", "remove_dir", "set_mode", "sync_dir", "space", "lock"): an error makes it fail. A
+  // failing write may still write a part; a failing sync leaves the file as POSIX does.
   using Fault =
       std::function<std::optional<Error>(std::string_view operation, const std::string& path)>;
   void set_fault(Fault fault) { fault_ = std::move(fault); }

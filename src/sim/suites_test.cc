@@ -9,6 +9,7 @@
 
 #include "sim/sim_process.h"
 #include "sim/simulation.h"
+#include "sys/testing/file_links_suite.h"
 #include "sys/testing/file_system_suite.h"
 #include "sys/testing/http_suite.h"
 #include "sys/testing/process_suite.h"

@@ -11,6 +11,7 @@
 
 #include "base/encoding.h"
 #include "base/error.h"
+#include "base/time.h"
 #include "sim/simulation.h"
 #include "store/directory_store.h"
 #include "store/object_store.h"
@@ -86,11 +87,11 @@ TEST(DirectoryStore, ALostAnswerIsLookedAfter) {
     machine.files().set_fault(
         [&](std::string_view operation, const std::string& file) -> std::optional<Error> {
           if (operation == "link") {
-            EXPECT_TRUE(machine.disk().link(file, path("a")));
+            EXPECT_TRUE(machine.disk().link(file, path("a"), WallTime()));
             return Error(ErrorCode::kAlreadyExists, "link: File exists");
           }
           if (operation == "rename") {
-            EXPECT_TRUE(machine.disk().rename(file, path("a")));
+            EXPECT_TRUE(machine.disk().rename(file, path("a"), WallTime()));
             return Error(ErrorCode::kNotFound, "rename: No such file or directory");
           }
           return std::nullopt;

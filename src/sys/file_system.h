@@ -21,8 +21,13 @@ enum class FileType { kFile, kDirectory, kSymlink, kOther };
 struct FileInfo {
   FileType type = FileType::kFile;
   std::uint64_t size = 0;
-  WallTime modified;
-  std::uint32_t mode = 0;  // permission bits only
+  WallTime modified = {};
+  // When its content or anything else of it changed last, by the clock of the file system, which
+  // nobody can set back. It moves in steps (a hundredth of a second is usual): two changes within
+  // one step leave the same time.
+  WallTime changed = {};
+  std::uint32_t mode = 0;    // permission bits only
+  std::uint64_t device = 0;  // the file system that the inode is a number in
   std::uint64_t inode = 0;
   std::uint64_t links = 1;
 };
@@ -46,6 +51,15 @@ enum class OpenMode {
   kTruncate,         // created if absent, emptied if present; read and write
 };
 
+// The content of a file as memory, as long as this lives. Only for files that nobody else makes
+// shorter meanwhile: reading what is gone kills the process (SIGBUS). May be destroyed on any
+// thread.
+class FileMap {
+ public:
+  virtual ~FileMap() = default;
+  virtual BytesView bytes() const = 0;
+};
+
 // An open file. Closed when destroyed, which promises nothing: sync() first. Calls at different
 // offsets may run in parallel.
 class File {
@@ -63,6 +77,11 @@ class File {
   // Says when it was modified, until the next write says otherwise. The file system may round it
   // down: look at info().
   virtual Result<void> set_modified(WallTime when) = 0;
+  // Begins to write this part to the disk, so that a later sync() is short. It promises nothing,
+  // and waits at most for a place in the disk's queue.
+  virtual void start_writeback(std::uint64_t offset, std::uint64_t length) = 0;
+  // All of the file, as long as it is now, to read.
+  virtual Result<std::unique_ptr<FileMap>> map() = 0;
   // What was written is on the disk when this returns. After an error nothing is known about any
   // earlier write: the kernel may have dropped them, and a second sync() may lie. Write the file
   // anew.
@@ -77,7 +96,9 @@ class FileLock {
 };
 
 // The file system of this machine. Paths are UTF-8 or plain bytes, absolute or relative to the
-// working folder, without NUL. Errors name the path and the call. Thread-safe.
+// working folder, without NUL. Symlinks are followed in the middle of a path, and at its end unless
+// the call says otherwise or is about the name itself (rename, link, remove). Errors name the path
+// and the call. Thread-safe.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -88,7 +109,12 @@ class FileSystem {
   virtual Result<std::vector<DirectoryEntry>> list(const std::string& path) = 0;
   // One level; kAlreadyExists if anything has the name.
   virtual Result<void> make_dir(const std::string& path) = 0;
-  // Atomically replaces a file at `to`.
+  // A symlink that leads to `target`, whatever that is or whether it is there; kAlreadyExists if
+  // anything has the name.
+  virtual Result<void> make_symlink(const std::string& target, const std::string& path) = 0;
+  // Where it leads to, as it was made. kInvalidArgument if it is no symlink.
+  virtual Result<std::string> read_symlink(const std::string& path) = 0;
+  // Atomically replaces a file or a symlink at `to`; a folder replaces an empty folder.
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
   // A second name for a file; kAlreadyExists if `to` exists. Atomic, also over NFS.
   virtual Result<void> link(const std::string& from, const std::string& to) = 0;
@@ -97,6 +123,8 @@ class FileSystem {
   virtual Result<void> remove_dir(const std::string& path) = 0;
   // The permission bits, of what a symlink points to.
   virtual Result<void> set_mode(const std::string& path, std::uint32_t mode) = 0;
+  // As File::set_modified(), also for folders; of a symlink itself.
+  virtual Result<void> set_modified(const std::string& path, WallTime when) = 0;
   // Names made, removed and renamed in this folder are on the disk when this returns.
   virtual Result<void> sync_dir(const std::string& path) = 0;
   virtual Result<DiskSpace> space(const std::string& path) = 0;

@@ -1,6 +1,7 @@
 // The suites that both worlds must pass, run in the real one.
 #include <gtest/gtest.h>
 
+#include "sys/testing/file_links_suite.h"
 #include "sys/testing/file_system_suite.h"
 #include "sys/testing/http_suite.h"
 #include "sys/testing/process_suite.h"
