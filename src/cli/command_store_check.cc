@@ -66,8 +66,9 @@ Result<ExitCode> run_store_check(const Invocation& invocation, Context& context)
                    "are no use");
     return ExitCode::kWrongCommandLine;
   }
-  OUTLAST_TRY_ASSIGN(const OpenPlace place,
-                     open_place(invocation.positionals[0] + "/", context.world));
+  std::string root = invocation.positionals[0];
+  if (!root.ends_with('/')) root += '/';
+  OUTLAST_TRY_ASSIGN(const OpenPlace place, open_place(root, context.world));
   ProgressLine progress(terminal, context.world.clock);
   OUTLAST_TRY_ASSIGN(const std::vector<CheckFinding> findings,
                      store::check_root({.store = *place.store,

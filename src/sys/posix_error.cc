@@ -47,8 +47,11 @@ ErrorCode code_of(int error_number) {
 }  // namespace
 
 Error posix_error(int error_number, const std::string& doing, std::source_location where) {
-  return {code_of(error_number),
-          fmt::format("{}: {}", doing, std::generic_category().message(error_number)), where};
+  const ErrorCode code = code_of(error_number);
+  const char* const advice = code == ErrorCode::kNoSpace ? "; make room there and try again" : "";
+  return {code,
+          fmt::format("{}: {}{}", doing, std::generic_category().message(error_number), advice),
+          where};
 }
 
 }  // namespace outlast::sys
