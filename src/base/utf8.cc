@@ -37,4 +37,13 @@ std::optional<Utf8Character> decode_utf8(std::string_view text, std::size_t offs
   return Utf8Character{.code = code, .bytes = bytes};
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::optional<Utf8Character> character = decode_utf8(text, offset);
+    if (!character) return false;
+    offset += character->bytes;
+  }
+  return true;
+}
+
 }  // namespace outlast

@@ -15,4 +15,7 @@ struct Utf8Character {
 // or missing continuation bytes, overlong forms, surrogates, beyond U+10FFFF.
 std::optional<Utf8Character> decode_utf8(std::string_view text, std::size_t offset);
 
+// Whether all of it is valid.
+bool is_utf8(std::string_view text);
+
 }  // namespace outlast

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ namespace outlast::checkpoint {
 
 // A chunk and the pack that it is in; a chunk of zeros is in none.
 struct PlacedChunk {
-  std::uint32_t pack = 0;  // in Manifest::packs; meaningless for kZero
+  std::uint32_t pack = 0;  // in Manifest::packs; 0 for kZero, as everything that says where
   StoredChunk chunk = {};
 
   friend bool operator==(const PlacedChunk&, const PlacedChunk&) = default;
@@ -46,9 +46,9 @@ struct Item {
   // Relative, '/' between segments, none of which is empty, "." or "..". Bytes, not necessarily
   // UTF-8; no NUL. For a region its name, under the same rules.
   std::string path = {};
-  std::uint32_t mode = 0;    // kFile, kFolder: permission bits
-  WallTime modified = {};    // kFile, kFolder
-  std::uint64_t size = 0;    // kFile, kRegion: the sum of its chunks
+  std::uint32_t mode = 0;                     // kFile, kFolder: permission bits
+  WallTime modified = {};                     // kFile, kFolder
+  std::uint64_t size = 0;                     // kFile, kRegion: the sum of its chunks
   std::vector<std::uint32_t> chunks = {};     // kFile, kRegion: in Manifest::chunks, in order
   std::string target = {};                    // kSymlink: as it is; kHardlink: that file's path
   std::optional<FileIdentity> identity = {};  // kFile
@@ -62,19 +62,25 @@ struct Manifest {
   std::string origin = {};
   std::vector<Sha256Digest> packs = {};
   std::vector<PlacedChunk> chunks = {};  // each once
-  std::vector<Item> items = {};          // in the order of their paths; a folder before what is in it
+  std::vector<Item> items = {};  // in the order of their paths; a folder before what is in it
 
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 
+inline constexpr std::size_t kManifestBytesMax = 256U << 20U;  // a reader refuses larger ones
+
+// Everything that can be checked without the packs: sums, references, order, that nothing is there
+// twice or for nothing, and paths that would lead out of a folder or through anything of this
+// manifest that is none. kCorrupt with what is wrong.
+Result<void> check_manifest(const Manifest& manifest);
+
 // The canonical text; its SHA-256 is its name. Equal manifests have equal texts.
 std::string encode_manifest(const Manifest& manifest);
-// Everything is checked that can be without the packs: sums, references, order, paths that would
-// lead out of a folder or through a symlink of this manifest. kCorrupt with what is wrong;
+// Of exactly the canonical text, and check_manifest(). kCorrupt with what is wrong;
 // kInvalidArgument, naming both versions, if it is of a newer format.
 Result<Manifest> decode_manifest(std::string_view text);
 
-// Whether `path` is one that an Item may have.
+// Whether `path` is one that an Item may have; at most 4,095 bytes.
 bool is_safe_path(std::string_view path);
 
 }  // namespace outlast::checkpoint

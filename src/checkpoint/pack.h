@@ -11,14 +11,15 @@
 #include "base/result.h"
 #include "checkpoint/codec.h"
 
-// A pack: the stored bytes of many chunks in one object, then a table of them, then how long the
-// table is. Its name is the SHA-256 of the table, which has a CRC-32C for the bytes of each chunk:
-// so every byte of a pack is vouched for by its name.
+// A pack: the stored bytes of many chunks in one object, side by side, then a table of them, then
+// how long the table is. Its name is the SHA-256 of the table, which has a CRC-32C for the bytes of
+// each chunk: so every byte of a pack is vouched for by its name. docs/checkpoint_format.md has the
+// bytes.
 namespace outlast::checkpoint {
 
-// A chunk as it lies in a pack.
+// A chunk as it lies in a pack. It is never empty, and never stored in more bytes than it has.
 struct StoredChunk {
-  Sha256Digest name = {};  // of the raw bytes
+  Sha256Digest name = {};    // of the raw bytes
   std::uint64_t offset = 0;  // in the pack
   std::uint32_t stored_bytes = 0;
   std::uint32_t raw_bytes = 0;
@@ -27,6 +28,10 @@ struct StoredChunk {
 
   friend bool operator==(const StoredChunk&, const StoredChunk&) = default;
 };
+
+// Whether the numbers of a chunk can be true: neither empty nor too large, and stored in as many
+// bytes as its codec can give.
+bool is_plausible(const StoredChunk& chunk);
 
 inline constexpr std::size_t kChunkBytesMax = 8U << 20U;
 inline constexpr std::size_t kPackBytesMax = 256U << 20U;  // a reader refuses larger ones
@@ -40,7 +45,9 @@ class PackBuilder {
  public:
   explicit PackBuilder(const PackSalt& salt) : salt_(salt) {}
 
-  // Encodes a chunk behind those before it.
+  // Encodes a chunk behind those before it; as kNone if `kind` does not make it smaller. Not kZero:
+  // zeros are in no pack. The chunk must not be empty or larger than kChunkBytesMax, nor the pack
+  // become larger than kPackBytesMax.
   StoredChunk add(const Sha256Digest& name, BytesView raw, CodecKind kind, Codec& codec);
   bool empty() const { return chunks_.empty(); }
   std::size_t bytes() const { return bytes_.size(); }
@@ -59,8 +66,9 @@ class PackBuilder {
   std::vector<StoredChunk> chunks_;
 };
 
-// The table of a whole pack, which is not one that finish() made: kCorrupt. Looks at every byte but
-// decodes nothing.
+// The table of a whole pack; kCorrupt if it is not the one that finish() made under this name.
+// Looks at every byte but decodes nothing. kInvalidArgument, naming both versions, if it is of a
+// newer format.
 Result<std::vector<StoredChunk>> check_pack(const Sha256Digest& name, BytesView pack);
 
 }  // namespace outlast::checkpoint
