@@ -83,6 +83,17 @@ std::optional<std::string> Invocation::value(std::string_view name) const {
   return found == values.end() ? std::nullopt : std::optional(found->second);
 }
 
+const std::string& Invocation::required(std::string_view name) const {
+  const auto found = values.find(name);
+  OUTLAST_CHECK(found != values.end(), "--{} is not declared as required", name);
+  return found->second;
+}
+
+std::vector<std::string> Invocation::list(std::string_view name) const {
+  const auto found = lists.find(name);
+  return found == lists.end() ? std::vector<std::string>() : found->second;
+}
+
 std::optional<std::uint64_t> Invocation::number(std::string_view name) const {
   const auto found = values.find(name);
   return found == values.end() ? std::nullopt : parse_number<std::uint64_t>(found->second);

@@ -41,11 +41,16 @@ struct Invocation {
   const CommandSpec* command = nullptr;
   std::vector<std::string> positionals;
   std::map<std::string, std::string, std::less<>> values;  // options with a value
+  std::map<std::string, std::vector<std::string>, std::less<>> lists;  // those that may be repeated
   std::set<std::string, std::less<>> flags;
   std::vector<std::string> trailing;
 
   bool flag(std::string_view name) const { return flags.contains(name); }
   std::optional<std::string> value(std::string_view name) const;
+  // Of an option that is required: parsing has made sure that it is there.
+  const std::string& required(std::string_view name) const;
+  // Everything that was given to an option that may be repeated, in order.
+  std::vector<std::string> list(std::string_view name) const;
   // Of what the spec declares as a number; parsing has made sure that it is one.
   std::optional<std::uint64_t> number(std::string_view name) const;
   std::uint64_t number_at(std::size_t positional) const;

@@ -139,5 +139,22 @@ TEST(ParseInvocation, EveryMistakeIsOneSentence) {
   EXPECT_EQ(mistake_in({""}), "FILE is an empty word." + see);
 }
 
+TEST(ParseInvocation, OptionsCanBeRequiredAndRepeated) {
+  const CommandSpec command = {
+      .path = {"ship"},
+      .options = {{.name = "to", .value_name = "PORT", .help = "where to", .required = true},
+                  {.name = "box", .value_name = "ID", .help = "what", .repeated = true}}};
+  const auto shipped =
+      parse_invocation(command, Words{"--box", "b=1", "--to", "Oslo", "--box=a", "--box", "b=1"});
+  ASSERT_TRUE(shipped) << shipped.error().to_string();
+  EXPECT_EQ(shipped->required("to"), "Oslo");
+  EXPECT_EQ(shipped->list("box"), (Words{"b=1", "a", "b=1"}));
+  EXPECT_EQ(parse_invocation(command, Words{"--to", "Oslo"})->list("box"), Words{});
+  EXPECT_EQ(parse_invocation(command, Words{"--box", "a"}).error().sentence(),
+            "'outlast ship' needs --to PORT: where to. See: outlast ship --help");
+  EXPECT_EQ(parse_invocation(command, Words{"--to", "Oslo", "--box", "--json"}).error().sentence(),
+            "--box needs a value, but '--json' follows it. See: outlast ship --help");
+}
+
 }  // namespace
 }  // namespace outlast::cli

@@ -32,6 +32,8 @@ struct OptionSpec {
   std::string help{};                // a phrase; no full stop
   std::vector<std::string> words{};  // if not empty, the only values it takes
   bool number = false;               // takes only whole numbers, from 0 to 2^64 - 1
+  bool required = false;
+  bool repeated = false;  // may be given several times: Invocation::list()
   Completes completes = Completes::kNothing;
 
   bool is_flag() const { return value_name.empty(); }

@@ -40,7 +40,8 @@ class Completer {
   void add_options(const CommandSpec* command, std::span<const std::string> given) {
     const auto offer = [&](const OptionSpec& option) {
       const std::string word = "--" + option.name;
-      if (std::ranges::find(given, word) == given.end()) add(word, option.help);
+      const bool is_new = option.repeated || std::ranges::find(given, word) == given.end();
+      if (is_new) add(word, option.help);
     };
     if (command != nullptr) std::ranges::for_each(command->options, offer);
     std::ranges::for_each(common_options(), offer);

@@ -80,7 +80,11 @@ std::string option_label(const OptionSpec& option) {
 }
 
 std::string usage_line(const CommandSpec& command) {
-  std::string line = "outlast " + command.name() + " [OPTION]...";
+  std::string line = "outlast " + command.name();
+  for (const OptionSpec& option : command.options) {
+    if (option.required) line += fmt::format(" --{} {}", option.name, option.value_name);
+  }
+  line += " [OPTION]...";
   for (const PositionalSpec& positional : command.positionals) {
     const std::string name = positional.name + (positional.repeated ? "..." : "");
     line += positional.required ? " " + name : " [" + name + "]";

@@ -19,6 +19,8 @@ Json option_json(const OptionSpec& option) {
   if (option.short_name != '\0') json["short"] = fmt::format("-{}", option.short_name);
   if (!option.is_flag()) json["value"] = option.value_name;
   if (!option.words.empty()) json["words"] = option.words;
+  if (option.required) json["required"] = true;
+  if (option.repeated) json["repeated"] = true;
   return json;
 }
 

@@ -89,12 +89,8 @@ void declare(CLI::App& app, const OptionSpec& option, Declared& declared) {
           CLI::MultiOptionPolicy::TakeAll);
 }
 
-Result<void> take_value(const CommandSpec& command, const OptionSpec& option,
-                        const std::vector<std::string>& given, std::span<const std::string> rest,
-                        Invocation& invocation) {
-  if (given.empty()) return {};
-  if (given.size() > 1) return wrong(command, fmt::format("--{} was given twice", option.name));
-  const std::string& value = given[0];
+Result<void> check_value(const CommandSpec& command, const OptionSpec& option,
+                         const std::string& value, std::span<const std::string> rest) {
   const std::string with_equals = fmt::format("--{}={}", option.name, value);
   if (value.starts_with("--") && std::ranges::find(rest, with_equals) == rest.end()) {
     return wrong(command, fmt::format("--{} needs a value, but '{}' follows it", option.name,
@@ -106,7 +102,26 @@ Result<void> take_value(const CommandSpec& command, const OptionSpec& option,
   if (option.number && !parse_number<std::uint64_t>(value)) {
     return no_number(command, "--" + option.name, value);
   }
-  invocation.values[option.name] = value;
+  return {};
+}
+
+Result<void> take_values(const CommandSpec& command, const OptionSpec& option,
+                         const std::vector<std::string>& given, std::span<const std::string> rest,
+                         Invocation& invocation) {
+  if (given.empty() && option.required) {
+    return wrong(command, fmt::format("'outlast {}' needs --{} {}: {}", command.name(), option.name,
+                                      option.value_name, option.help));
+  }
+  if (given.empty()) return {};
+  if (given.size() > 1 && !option.repeated) {
+    return wrong(command, fmt::format("--{} was given twice", option.name));
+  }
+  for (const std::string& value : given) OUTLAST_TRY(check_value(command, option, value, rest));
+  if (option.repeated) {
+    invocation.lists[option.name] = given;
+  } else {
+    invocation.values[option.name] = given[0];
+  }
   return {};
 }
 
@@ -175,7 +190,7 @@ Result<Invocation> parse_invocation(const CommandSpec& command, std::span<const 
     if (option.is_flag()) {
       if (parsed.count() > 0) invocation.flags.insert(option.name);
     } else {
-      OUTLAST_TRY(take_value(command, option, parsed.results(), rest, invocation));
+      OUTLAST_TRY(take_values(command, option, parsed.results(), rest, invocation));
     }
   }
   OUTLAST_TRY(take_positionals(command, std::move(left), invocation));

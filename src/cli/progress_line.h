@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string_view>
 
@@ -31,6 +32,24 @@ class ProgressLine {
   sys::Clock& clock_;
   const bool wanted_;
   std::optional<MonoTime> drawn_;  // when the line on the screen was drawn; none if there is none
+};
+
+// The same for work that reports from several threads: what comes while another text is being drawn
+// is left out, for the next will come soon. update() is thread-safe; clear() it when they are done.
+class SharedProgressLine {
+ public:
+  SharedProgressLine(const Terminal& terminal, sys::Clock& clock) : line_(terminal, clock) {}
+
+  void update(std::string_view text) {
+    if (is_drawing_.exchange(true)) return;
+    line_.update(text);
+    is_drawing_ = false;
+  }
+  void clear() { line_.clear(); }
+
+ private:
+  ProgressLine line_;
+  std::atomic<bool> is_drawing_ = false;
 };
 
 }  // namespace outlast::cli

@@ -73,6 +73,11 @@ void Terminal::note(std::string_view line) const {
   if (!manner_.json && !manner_.quiet) console_.err(fmt::format("{}\n", line));
 }
 
+void Terminal::warn(std::string_view message) const {
+  console_.err(fmt::format("outlast: {} {}\n",
+                           painted(manner_.colour_err, Colour::kYellow, "warning:"), message));
+}
+
 void Terminal::error(std::string_view code, std::string_view message) const {
   if (manner_.json) {
     print_json(Json{{"error", {{"code", code}, {"message", message}}}});

@@ -49,6 +49,8 @@ class Terminal {
   void complain(std::string_view text) const { console_.err(text); }
   // Something good to know: standard error, one line, unless quiet or JSON.
   void note(std::string_view line) const;
+  // "outlast: warning: …" on standard error, whatever was asked for: what must be seen.
+  void warn(std::string_view message) const;
   // "outlast: error: …" on standard error; with JSON an object on standard output. `code` is a word
   // for programs.
   void error(std::string_view code, std::string_view message) const;

@@ -67,6 +67,16 @@ TEST(Terminal, ErrorsAreRedOnATerminalOnly) {
   EXPECT_EQ(console.err_text, "outlast: \x1b[31merror:\x1b[0m bad\n");
 }
 
+TEST(Terminal, WarningsAreSeenWhateverWasAskedFor) {
+  for (const Terminal::Manner& manner :
+       {Terminal::Manner{}, Terminal::Manner{.quiet = true}, Terminal::Manner{.json = true}}) {
+    sim::SimConsole console;
+    Terminal(console, manner).warn("odd");
+    EXPECT_EQ(console.err_text, "outlast: warning: odd\n");
+    EXPECT_EQ(console.out_text, "");
+  }
+}
+
 // Draws `text` at these moments and returns what the screen was sent.
 std::string drawn_at(const std::vector<int>& milliseconds_list, bool is_terminal,
                      const std::string& text) {

@@ -80,9 +80,15 @@ std::string definition(std::string_view left, std::string_view right, std::size_
 }
 
 std::string printable(std::string_view text) {
-  std::string safe;
   const std::string_view shown = clip(text, kPrintableMax);
-  for (const char c : shown) {
+  std::string safe = printable_whole(shown);
+  if (shown.size() < text.size()) safe += "...";
+  return safe;
+}
+
+std::string printable_whole(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20U || byte == 0x7FU) {
       safe += fmt::format("\\x{:02x}", byte);
@@ -90,7 +96,6 @@ std::string printable(std::string_view text) {
       safe += c;
     }
   }
-  if (shown.size() < text.size()) safe += "...";
   return safe;
 }
 

@@ -30,5 +30,7 @@ std::string definition(std::string_view left, std::string_view right, std::size_
 // What somebody typed or a program printed, safe to show: control characters become \xNN, and what
 // is longer than 100 characters is cut.
 std::string printable(std::string_view text);
+// The same, however long: for what people copy from a listing.
+std::string printable_whole(std::string_view text);
 
 }  // namespace outlast::cli
