@@ -133,7 +133,7 @@ class CopyJob {
     copy.make_target = [this, to = std::move(to)] {
       return to_.is_stored()
                  ? store::make_object_target(*to_.place.store, world_.files, to, state_folder_)
-                 : store::make_file_target(world_.files, to);
+                 : store::make_file_target(world_.files, world_.clock, to);
     };
     return copier_.add(std::move(copy), {});
   }

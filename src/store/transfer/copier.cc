@@ -260,9 +260,9 @@ Result<std::uint64_t> Copier::copy_part(const Work& work, Bytes& buffer,
   Active& active = *work.active;
   const std::uint64_t index = work.part.index;
   const std::uint64_t bytes = active.plan.bytes_of(index);
-  const Result<std::uint32_t> sum = work.part.stored
-                                        ? sum_part(*active.source, active.plan, index, ctx)
-                                        : active.target->copy_part(index, *active.source, buffer, ctx);
+  const Result<std::uint32_t> sum =
+      work.part.stored ? sum_part(*active.source, active.plan, index, ctx)
+                       : active.target->copy_part(index, *active.source, buffer, ctx);
   Result<void> done = {};
   if (sum) {
     active.sums[index] = *sum;

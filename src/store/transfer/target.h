@@ -11,6 +11,7 @@
 #include "store/object_store.h"
 #include "store/transfer/source.h"
 #include "sys/call_context.h"
+#include "sys/clock.h"
 #include "sys/file_system.h"
 
 namespace outlast::store {
@@ -55,7 +56,13 @@ class Target {
 // interrupted copy goes on: parts that the journal names are read back and believed if their
 // checksum is right. Folders above it are made. A file in parts is on the disk before it gets its
 // name; a small one is written as cp writes it, without waiting for the disk.
-std::unique_ptr<Target> make_file_target(sys::FileSystem& files, std::string path);
+//
+// Only one copy at a time can go to these two files: begin() locks the journal, and is kUnavailable
+// if another copy, of whatever process, has it. The lock ends with its holder, also when that is
+// killed. A small one goes to "<path>.outlast-new-<n>" of its own, so that of many at once the last
+// one stands, whole; one that is killed leaves that file behind.
+std::unique_ptr<Target> make_file_target(sys::FileSystem& files, sys::Clock& clock,
+                                         std::string path);
 
 // An object. The upload's token is kept in a file in `state_folder`, private to the user, until it
 // has completed; "" keeps none, and nothing can be resumed.
