@@ -130,7 +130,14 @@ Result<void> CommitLog::read_back(std::size_t count, const sys::CallContext& ctx
 Result<void> CommitLog::read_apart(const std::vector<job::Seq>& seqs, const sys::CallContext& ctx) {
   OUTLAST_TRY_ASSIGN(const auto readings, read_places(parts_.store, parts_.threads, seqs, ctx));
   for (const PlaceReading& reading : readings) {
-    if (reading.entry) {
+    if (reading.entry && reading.seq != history_.ended() &&
+        reading.entry->kind != job::EntryKind::kCheckpoint) {
+      history_.add_apart_damaged(
+          reading.seq,
+          Error(ErrorCode::kCorrupt, fmt::format("entry {} of the commit log was kept by a prune "
+                                                 "and is no checkpoint",
+                                                 reading.seq)));
+    } else if (reading.entry) {
       history_.add_apart(*reading.entry);
     } else {
       history_.add_apart_damaged(reading.seq, reading.damage.value_or(missing(reading.seq)));
