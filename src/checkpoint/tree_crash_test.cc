@@ -1,0 +1,110 @@
+// A machine loses its power at every single call of a restore. Afterwards the folder is as it was,
+// or what it was to become, or says itself that it is neither.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "base/result.h"
+#include "checkpoint/testing/trees.h"
+#include "checkpoint/tree_target.h"
+#include "sim/simulation.h"
+#include "sys/file_system.h"
+#include "sys/world.h"
+
+namespace outlast::checkpoint::testing {
+namespace {
+
+void make_old_state(sys::FileSystem& files) {
+  TreeMaker make(files, "/back");
+  make.folder("d");
+  make.file("d/grown", "11111111");
+  make.file("d/same", "11111111222");
+  make.file("mode", "text", 0600);
+  make.file("was-file", "text");
+  make.folder("was-folder");
+  make.file("was-folder/x", "text");
+  make.finish_folder("was-folder", 0755);
+  make.finish_folder("d", 0700);
+  ASSERT_TRUE(files.sync_dir("/back"));
+}
+
+void make_new_state(sys::FileSystem& files) {
+  TreeMaker make(files, "/t");
+  make.folder("d");
+  make.file("d/grown", "1111111122222222333");
+  make.file("d/same", "11111111222");
+  make.hardlink("d/second", "d/grown");
+  make.file("mode", "text", 0400);
+  make.folder("was-file");
+  make.file("was-file/inner", std::string(20, '\0'));
+  make.file("was-folder", "text", 0755);
+  make.symlink("symlink", "d/same");
+  make.folder("empty");
+  make.finish_folder("empty", 0711);
+  make.finish_folder("was-file", 0755);
+  make.finish_folder("d", 0555);
+}
+
+enum class After { kOld, kMarked, kNew };
+
+// A history that is cut off at this call of the restore; false once there is no such call.
+bool history(std::uint64_t seed, std::uint64_t crash_at, bool exact, std::set<After>& seen) {
+  sim::Simulation simulation({.seed = seed});
+  sim::Machine& machine = simulation.add_machine("m1");
+  bool finished = false;
+  const sim::Outcome outcome = simulation.run([&] {
+    SavedTree saved;
+    std::string before;
+    std::string wanted;
+    machine.boot(
+        [&](sys::World& world) {
+          make_new_state(world.files);
+          make_old_state(world.files);
+          saved = save_tree(world, {"/t"});
+          wanted = describe_tree(world.files, "/t");
+          before = describe_tree(world.files, "/back");
+        },
+        {});
+    ASSERT_TRUE(machine.wait_until_off({}));
+    machine.boot(
+        [&](sys::World& world) {
+          const auto restored = restore_tree(world, saved, "/back", {.exact = exact});
+          EXPECT_TRUE(restored) << restored.error().to_string();
+          finished = true;
+        },
+        {.crash_at_call = crash_at});
+    ASSERT_TRUE(machine.wait_until_off({}));
+    if (finished) machine.disk().crash(simulation.random());  // what it has not synced is lost
+    machine.boot(
+        [&](sys::World& world) {
+          const std::string after = describe_tree(world.files, "/back");
+          const bool marked = is_being_restored(world.files, "/back").value();
+          EXPECT_TRUE(marked || after == wanted || (after == before && !finished)) << after;
+          EXPECT_FALSE(marked && finished);
+          seen.insert(marked ? After::kMarked : after == before ? After::kOld : After::kNew);
+          // And it can be done again.
+          ASSERT_TRUE(restore_tree(world, saved, "/back", {.exact = exact}));
+          EXPECT_EQ(describe_tree(world.files, "/back"), wanted);
+        },
+        {});
+    ASSERT_TRUE(machine.wait_until_off({}));
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+  return !finished;
+}
+
+TEST(TreeCrash, ARestoreThatWasCutOffIsNeverTakenForAFinishedOne) {
+  std::set<After> seen;
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
+    std::uint64_t at = 1;
+    while (history(seed, at, seed % 2 == 0, seen) && !HasFailure()) ++at;
+    ASSERT_FALSE(HasFailure()) << "seed " << seed << ", call " << at;
+    EXPECT_GT(at, 80U);
+  }
+  EXPECT_EQ(seen, (std::set<After>{After::kOld, After::kMarked, After::kNew}));
+}
+
+}  // namespace
+}  // namespace outlast::checkpoint::testing
