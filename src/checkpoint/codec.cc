@@ -54,6 +54,12 @@ bool is_worth_it(std::size_t stored, std::size_t raw) {
   return stored < raw - raw / 20;
 }
 
+// std::ranges::copy() becomes a loop over bytes.
+void copy_bytes(BytesView from, std::span<std::byte> to) {
+  OUTLAST_CHECK(from.size() == to.size(), "{} into {}", from.size(), to.size());
+  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+
 // `count` pieces of `piece_bytes`, at multiples of 8, the first at the beginning and the last at
 // the end; all of it if it is not much more.
 void sample(BytesView all, std::size_t count, std::size_t piece_bytes, Bytes& out) {
@@ -98,7 +104,9 @@ struct Codec::State {
   Bytes sampled_plane = {};  // of a plane
   Bytes trial = {};
 
-  bool plane_shrinks(BytesView plane) {
+  // Rather yes than no for a short one, where looking costs as much as doing it.
+  bool plane_may_shrink(BytesView plane) {
+    if (plane.size() < 2 * kPlanePieces * kPlanePieceBytes) return !plane.empty();
     sample(plane, kPlanePieces, kPlanePieceBytes, sampled_plane);
     const std::size_t raw = sampled_plane.size();
     return zstd.pack(sampled_plane, ZstdFrames::Effort::kEntropy).size() < raw - raw / 32;
@@ -114,7 +122,7 @@ struct Codec::State {
     for (unsigned i = 0; i < width; ++i) {
       const BytesView plane = split.subspan(i * count, count);
       BytesView stored = plane;
-      if (count > 0 && plane_shrinks(plane)) {
+      if (plane_may_shrink(plane)) {
         const BytesView frame = zstd.pack(plane, ZstdFrames::Effort::kEntropy);
         if (frame.size() < plane.size()) stored = frame;
       }
@@ -138,14 +146,14 @@ struct Codec::State {
       const BytesView bytes = rest.first(*length);
       rest = rest.subspan(*length);
       if (bytes.size() == count) {
-        std::ranges::copy(bytes, plane.begin());
+        copy_bytes(bytes, plane);
       } else {
         OUTLAST_TRY(zstd.unpack(bytes, plane));
       }
     }
     if (rest.size() != chunk.size() - joined.size()) return bad_chunk("it has another length");
     join_planes(width, joined, chunk.first(joined.size()));
-    std::ranges::copy(rest, chunk.subspan(joined.size()).begin());
+    copy_bytes(rest, chunk.subspan(joined.size()));
     return {};
   }
 
@@ -210,7 +218,7 @@ Result<void> Codec::decode(CodecKind kind, BytesView stored, std::span<std::byte
   if (kind == CodecKind::kZero) {
     std::ranges::fill(chunk, std::byte{0});
   } else {
-    std::ranges::copy(stored, chunk.begin());
+    copy_bytes(stored, chunk);
   }
   return {};
 }

@@ -199,6 +199,7 @@ std::string encode_manifest(const Manifest& manifest) {
                {"chunks", std::move(chunks)},
                {"items", std::move(items)}};
   put_text(json, "origin", manifest.origin);
+  put_text(json, "salt", manifest.salt);
   return canonical_json(json);
 }
 
@@ -209,6 +210,7 @@ Result<Manifest> decode_manifest(std::string_view text) {
   Manifest manifest;
   OUTLAST_TRY(take_member(*json, "rank", manifest.rank));
   OUTLAST_TRY_ASSIGN(manifest.origin, take_text(*json, "origin"));
+  OUTLAST_TRY_ASSIGN(manifest.salt, take_text(*json, "salt"));
   OUTLAST_TRY(take_member(*json, "packs", manifest.packs));
   OUTLAST_TRY(take_member(*json, "chunks", manifest.chunks));
   const auto items = json->find("items");

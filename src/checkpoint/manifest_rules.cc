@@ -170,6 +170,7 @@ bool is_safe_path(std::string_view path) {
 
 Result<void> check_manifest(const Manifest& manifest) {
   if (manifest.origin.size() > kPathBytesMax) return broken_rule("its origin is too long");
+  if (manifest.salt.size() > kPathBytesMax) return broken_rule("its salt is too long");
   OUTLAST_TRY(check_chunks(manifest));
   return check_items(manifest);
 }

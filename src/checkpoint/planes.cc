@@ -7,21 +7,30 @@
 #include "base/check.h"
 #include "base/encoding.h"
 
-// Plain loops, which the compiler turns into vector code at -O3 (see CMakeLists.txt): 6 to 30 GB/s.
+// Plain loops, which the compiler turns into vector code at -O3 (see CMakeLists.txt): 6 GB/s to
+// split numbers of 8 bytes, 14 GB/s and more for all else.
 namespace outlast::checkpoint {
 namespace {
 
-// So many numbers that they stay in the nearest cache while each plane is taken from them.
-constexpr std::size_t kBlock = 2048;
-
 template <std::size_t kWidth>
 void split(const std::byte* __restrict numbers, std::size_t count, std::byte* __restrict planes) {
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t plane = 0; plane < kWidth; ++plane) {
+      planes[plane * count + i] = numbers[i * kWidth + plane];
+    }
+  }
+}
+
+// The same; g++ 12 makes no vector code of eight streams at once, but of one after the other it
+// does. A block of numbers stays in the nearest cache meanwhile.
+template <>
+void split<8>(const std::byte* __restrict numbers, std::size_t count,
+              std::byte* __restrict planes) {
+  constexpr std::size_t kBlock = 2048;
   for (std::size_t begin = 0; begin < count; begin += kBlock) {
     const std::size_t end = std::min(begin + kBlock, count);
-    for (std::size_t plane = 0; plane < kWidth; ++plane) {
-      for (std::size_t i = begin; i < end; ++i) {
-        planes[plane * count + i] = numbers[i * kWidth + plane];
-      }
+    for (std::size_t plane = 0; plane < 8; ++plane) {
+      for (std::size_t i = begin; i < end; ++i) planes[plane * count + i] = numbers[i * 8 + plane];
     }
   }
 }
