@@ -61,7 +61,9 @@ Result<std::vector<PlaceReading>> read_places(store::ObjectStore& store, sys::Th
                                               const std::vector<job::Seq>& seqs,
                                               const sys::CallContext& ctx) {
   const std::size_t width = std::min(seqs.size(), kReadersMax);
-  std::vector<Result<PlaceReading>> slots(seqs.size(), PlaceReading());
+  // A reader that ends before its time leaves this behind.
+  std::vector<Result<PlaceReading>> slots(
+      seqs.size(), Error(ErrorCode::kCancelled, "reading the commit log was called off"));
   const auto read_every = [&](std::size_t first, const sys::CallContext& until) {
     for (std::size_t i = first; i < seqs.size(); i += width) {
       slots[i] = read_place(store, seqs[i], until);
