@@ -11,26 +11,21 @@
 #include <set>
 #include <stop_token>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/encoding.h"
-#include "base/error.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "sim/kernel.h"
 #include "sim/simulation.h"
+#include "sim/workloads/noted_store.h"
 #include "sim/workloads/store_race.h"
 #include "sim/workloads/workload.h"
-#include "store/around_store.h"
 #include "store/faulty_store.h"
-#include "store/inner_store.h"
 #include "store/memory_store.h"
 #include "store/object_store.h"
 #include "store/retrying_store.h"
-#include "sys/call_context.h"
 #include "sys/threads.h"
 #include "sys/world.h"
 
@@ -43,33 +38,6 @@ constexpr int kRacers = 3;
 constexpr int kDangerousRacerLives = 3;
 constexpr int kAppendsPerRacer = 5;
 constexpr int kIncrementsPerRacer = 4;
-
-// Tells in the trace what a machine asks of the store, and what it hears.
-class NotedStore : public store::AroundStore {
- public:
-  NotedStore(store::InnerStore inner, Simulation& simulation)
-      : AroundStore(std::move(inner)), simulation_(simulation) {}
-
- protected:
-  Result<Ticket> before(const store::StoreCall& call, const sys::CallContext& /*ctx*/) override {
-    simulation_.note(fmt::format("store.{}", name_of(call.kind)), call.key);
-    return Ticket{0};
-  }
-  std::optional<Error> after(const store::StoreCall& call, Ticket /*ticket*/, const Error* error,
-                             const sys::CallContext& /*ctx*/) override {
-    simulation_.note("answer", fmt::format("{}: {}", call.key,
-                                           error == nullptr ? "done" : to_string(error->code())));
-    return std::nullopt;
-  }
-
- private:
-  static std::string_view name_of(store::StoreCallKind kind) {
-    if (kind == store::StoreCallKind::kPut) return "put";
-    return kind == store::StoreCallKind::kGet ? "get" : "list";
-  }
-
-  Simulation& simulation_;
-};
 
 // What the racers know of their own, whatever happens to them. Plain data: only the holder of the
 // baton touches it.
