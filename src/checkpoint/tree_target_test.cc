@@ -169,7 +169,7 @@ TEST_P(TreeTargets, WhatIsInTheWayIsReplaced) {
       other.folder(name);
       other.folder(fmt::format("{}/locked", name));
       other.file(fmt::format("{}/locked/x", name), "in the way", 0);
-      other.finish_folder(fmt::format("{}/locked", name), 0);
+      other.finish_folder(fmt::format("{}/locked", name), 0500);
     }
     other.file("folder", "a file");
     const auto summary = restore_tree(world, saved, dir + "/back");
