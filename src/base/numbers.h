@@ -13,8 +13,9 @@ namespace outlast {
 template <std::integral Number>
 std::optional<Number> parse_number(std::string_view text, int base = 10) {
   Number number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number, base);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, failure] = std::from_chars(begin, end, number, base);
   if (failure != std::errc() || stop != end) return std::nullopt;
   return number;
 }
