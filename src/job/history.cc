@@ -18,7 +18,7 @@ void keep_only(std::set<Seq>& seqs, const std::vector<Seq>& kept) {
 
 }  // namespace
 
-void History::Sum::prune(const PruneFacts& facts, Seq oldest_read) {
+void HistorySum::prune(const PruneFacts& facts, Seq oldest_read) {
   keep_only(restorable, facts.kept);
   if (pruned) {
     keep_only(kept_before, facts.kept);
@@ -30,7 +30,7 @@ void History::Sum::prune(const PruneFacts& facts, Seq oldest_read) {
   pinned = std::set<Seq>(facts.pinned.begin(), facts.pinned.end());
 }
 
-void History::Sum::add(const LogEntry& entry, Seq oldest_read) {
+void HistorySum::add(const LogEntry& entry, Seq oldest_read) {
   // The floor stands for what was not read, or can no longer be.
   highest = std::max(highest, entry.floor);
   const bool counts = entry.epoch >= highest;
@@ -66,7 +66,7 @@ void History::Sum::add(const LogEntry& entry, Seq oldest_read) {
   }
 }
 
-const History::Sum& History::sum() const {
+const HistorySum& History::sum() const {
   if (!sum_) {
     sum_.emplace();
     for (const auto& [seq, entry] : entries_) sum_->add(entry, oldest_);

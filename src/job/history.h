@@ -10,6 +10,21 @@
 
 namespace outlast::job {
 
+// What entries say together; they are added oldest first. A part of History.
+struct HistorySum {
+  void add(const LogEntry& entry, Seq oldest_read);
+  void prune(const PruneFacts& facts, Seq oldest_read);
+
+  Epoch highest = 0;
+  bool begun = false;
+  std::set<Seq> uncounted = {};
+  std::set<Seq> restorable = {};  // of those read
+  bool pruned = false;
+  std::set<Seq> kept_before = {};  // by prunes, before what was read
+  std::set<Seq> pinned = {};
+  Seq ended = 0;
+};
+
 // What a job's commit log says, as far as it has been read: a piece without a gap that reaches to
 // the end as it was then. The rules of the log are here and nowhere else:
 //
@@ -64,28 +79,15 @@ class History {
   const std::map<Seq, Error>& damaged() const { return damaged_; }
 
  private:
-  // What the entries say together, oldest first.
-  struct Sum {
-    void add(const LogEntry& entry, Seq oldest_read);
-    void prune(const PruneFacts& facts, Seq oldest_read);
-
-    Epoch highest = 0;
-    bool begun = false;
-    std::set<Seq> uncounted = {};
-    std::set<Seq> restorable = {};  // of those read
-    bool pruned = false;
-    std::set<Seq> kept_before = {};  // by prunes, before what was read
-    std::set<Seq> pinned = {};
-    Seq ended = 0;
-  };
-  const Sum& sum() const;
+  const HistorySum& sum() const;
 
   std::map<Seq, LogEntry> entries_;
   std::map<Seq, LogEntry> apart_;  // before oldest(), if only for a while
   std::map<Seq, Error> damaged_;
   Seq oldest_ = 1;
   Seq next_ = 1;
-  mutable std::optional<Sum> sum_ = Sum();  // nullopt: to be made anew, from all entries
+  mutable std::optional<HistorySum> sum_ =
+      HistorySum();  // nullopt: to be made anew, from all entries
 };
 
 }  // namespace outlast::job

@@ -47,7 +47,7 @@ Error bad_entry(std::string sentence) {
 }
 
 // UTF-8 without control characters: anything else could not be told from its own text.
-Result<void> check_text(std::string_view what, std::string_view text) {
+Result<void> check_plain_text(std::string_view what, std::string_view text) {
   if (text.size() > kTextBytesMax) {
     return bad_entry(
         fmt::format("{} has {} bytes; at most {} are kept", what, text.size(), kTextBytesMax));
@@ -102,7 +102,7 @@ Result<void> check_facts(const CheckpointFacts& facts) {
   OUTLAST_TRY(check_number("the number of metrics", facts.metrics.size(), 0, kMetricsMax));
   for (const auto& [name, value] : facts.metrics) {
     if (name.empty()) return bad_entry("a metric has no name");
-    OUTLAST_TRY(check_text("the name of a metric", name));
+    OUTLAST_TRY(check_plain_text("the name of a metric", name));
     if (!std::isfinite(value)) {
       return bad_entry(
           fmt::format("the metric '{}' is {}, which is no number to compare by: leave it "
@@ -153,8 +153,8 @@ Result<void> check_entry(const LogEntry& entry) {
   OUTLAST_TRY(check_number("the place of the ending", entry.ended, 0, entry.seq - 1));
   OUTLAST_TRY(check_nonce(entry.nonce));
   OUTLAST_TRY(check_time(entry.time));
-  OUTLAST_TRY(check_text("the writer", entry.writer));
-  OUTLAST_TRY(check_text("the reason", entry.why));
+  OUTLAST_TRY(check_plain_text("the writer", entry.writer));
+  OUTLAST_TRY(check_plain_text("the reason", entry.why));
   if (has_target(entry.kind)) {
     OUTLAST_TRY(check_number("the place of the checkpoint", entry.target, 1, entry.seq - 1));
   }

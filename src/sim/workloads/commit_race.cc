@@ -55,7 +55,7 @@ Result<store::ObjectInfo> MishearingStore::get(const std::string& key,
     text += as_text(piece);
     return {};
   };
-  OUTLAST_TRY_ASSIGN(const store::ObjectInfo info, AroundStore::get(key, options, keep, ctx));
+  OUTLAST_TRY_ASSIGN(store::ObjectInfo info, AroundStore::get(key, options, keep, ctx));
   OUTLAST_TRY_ASSIGN(const job::Seq seq, checkpoint::parse_entry_key(key));
   OUTLAST_TRY_ASSIGN(job::LogEntry entry, job::decode_entry(text, seq));
   entry.epoch = 1;

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -41,8 +40,8 @@ using std::chrono::milliseconds;
 using Mistake = MishearingStore::Mistake;
 
 constexpr std::size_t kMachines = 3;
-constexpr int kLivesEach = 3;
-constexpr int kSavesPerLife = 3;
+constexpr int kTurnsEach = 3;
+constexpr int kSavesPerTurn = 3;
 
 class CommitRaceRun {
  public:
@@ -66,10 +65,11 @@ class CommitRaceRun {
   Outcome run() {
     return simulation_.run([this] {
       std::vector<std::unique_ptr<sys::Thread>> operators;
+      operators.reserve(machines_.size());
       for (Machine* machine : machines_) {
         operators.push_back(simulation_.threads().spawn(
             "of-" + machine->name(), [this, machine](const std::stop_token&) {
-              for (int life = 1; life <= kLivesEach; ++life) operate(*machine, life);
+              for (int life = 1; life <= kTurnsEach; ++life) operate(*machine, life);
             }));
       }
       for (const auto& one : operators) one->join();
@@ -123,7 +123,7 @@ class CommitRaceRun {
     if (!epoch) return simulation_.note("not taken over", epoch.error().to_string());
     acknowledge(log->history().next() - 1, who + " takes over");
     if (bug_ == "deaf") store.set(Mistake::kHearNoFence);
-    for (int i = 1; i <= kSavesPerLife; ++i) {
+    for (int i = 1; i <= kSavesPerTurn; ++i) {
       if (!save(*log, fmt::format("{} save {}", who, i))) return;
     }
   }
