@@ -12,11 +12,11 @@
 namespace outlast::checkpoint {
 namespace {
 
-template <std::size_t kWidth>
+template <std::size_t Width>
 void split(const std::byte* __restrict numbers, std::size_t count, std::byte* __restrict planes) {
   for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t plane = 0; plane < kWidth; ++plane) {
-      planes[plane * count + i] = numbers[i * kWidth + plane];
+    for (std::size_t plane = 0; plane < Width; ++plane) {
+      planes[plane * count + i] = numbers[i * Width + plane];
     }
   }
 }
@@ -35,11 +35,11 @@ void split<8>(const std::byte* __restrict numbers, std::size_t count,
   }
 }
 
-template <std::size_t kWidth>
+template <std::size_t Width>
 void join(const std::byte* __restrict planes, std::size_t count, std::byte* __restrict numbers) {
   for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t plane = 0; plane < kWidth; ++plane) {
-      numbers[i * kWidth + plane] = planes[plane * count + i];
+    for (std::size_t plane = 0; plane < Width; ++plane) {
+      numbers[i * Width + plane] = planes[plane * count + i];
     }
   }
 }
