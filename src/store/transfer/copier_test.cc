@@ -3,172 +3,28 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <stop_token>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/encoding.h"
 #include "base/error.h"
-#include "base/random.h"
-#include "base/result.h"
-#include "base/secret.h"
-#include "sim/sim_process.h"
 #include "sim/simulation.h"
 #include "store/memory_store.h"
 #include "store/object_store.h"
-#include "store/testing/in_simulation.h"
-#include "store/transfer/source.h"
-#include "store/transfer/target.h"
-#include "sys/call_context.h"
-#include "sys/file_ops.h"
-#include "sys/file_system.h"
-#include "sys/testing/real_world_maker.h"
-#include "sys/threads.h"
+#include "store/transfer/testing/copy_bench.h"
 #include "sys/world.h"
 
 namespace outlast::store {
 namespace {
 
-constexpr std::uint64_t kPart = 1000;
-
-std::string random_text(std::size_t size) {
-  Random random(size + 1);
-  std::string text;
-  while (text.size() < size) text += static_cast<char>(random.next());
-  return text;
-}
-
-// Counts the calls that move bytes, and spoils them when told to.
-class TrickyStore : public MemoryStore {
- public:
-  using MemoryStore::MemoryStore;
-  std::atomic<int> calls_left = 1'000'000;  // then everything fails
-  std::atomic<int> moved = 0;
-  std::atomic<bool> flip = false;
-  std::atomic<bool> damage_uploads = false;
-
-  Result<ObjectInfo> get(const std::string& key, const GetOptions& options, const ByteSink& sink,
-                         const sys::CallContext& ctx) override {
-    OUTLAST_TRY(count());
-    return MemoryStore::get(
-        key, options,
-        [&](const ObjectInfo& object, BytesView piece) -> Result<void> {
-          if (!flip) return sink(object, piece);
-          Bytes spoilt(piece.begin(), piece.end());
-          spoilt.front() ^= std::byte{1};
-          return sink(object, spoilt);
-        },
-        ctx);
-  }
-
-  Result<std::unique_ptr<Upload>> start_upload(const std::string& key, const UploadPlan& plan,
-                                               const sys::CallContext& ctx) override {
-    return wrap(MemoryStore::start_upload(key, plan, ctx));
-  }
-  Result<std::unique_ptr<Upload>> resume_upload(const std::string& key, const UploadPlan& plan,
-                                                const Secret<std::string>& token,
-                                                const sys::CallContext& ctx) override {
-    return wrap(MemoryStore::resume_upload(key, plan, token, ctx));
-  }
-
- private:
-  struct CountedUpload : Upload {
-    CountedUpload(TrickyStore& counter, std::unique_ptr<Upload> inner)
-        : store(counter), upload(std::move(inner)) {}
-    Result<void> put_part(std::uint64_t index, BytesView bytes,
-                          const sys::CallContext& ctx) override {
-      OUTLAST_TRY(store.count());
-      return upload->put_part(index, bytes, ctx);
-    }
-    std::vector<std::uint64_t> stored_parts() const override { return upload->stored_parts(); }
-    Result<std::string> complete(const sys::CallContext& ctx) override {
-      if (store.damage_uploads) return Error(ErrorCode::kCorrupt, "the parts are damaged");
-      return upload->complete(ctx);
-    }
-    Result<void> abort(const sys::CallContext& ctx) override { return upload->abort(ctx); }
-    Secret<std::string> token() const override { return upload->token(); }
-    TrickyStore& store;
-    std::unique_ptr<Upload> upload;
-  };
-
-  Result<std::unique_ptr<Upload>> wrap(Result<std::unique_ptr<Upload>> upload) {
-    if (!upload) return upload;
-    return std::make_unique<CountedUpload>(*this, *std::move(upload));
-  }
-  Result<void> count() {
-    if (calls_left.fetch_sub(1) <= 0) return Error(ErrorCode::kFailed, "the store broke");
-    ++moved;
-    return {};
-  }
-};
-
-// A world, a scratch folder in it and a store.
-struct Bench {
-  sys::World& world;
-  std::string dir;
-  TrickyStore& store;
-
-  void write(const std::string& name, std::string_view text) const {
-    ASSERT_TRUE(sys::write_file_atomically(world.files, dir + "/" + name, as_bytes(text)));
-  }
-  std::string read(const std::string& name) const {
-    return sys::read_file(world.files, dir + "/" + name, 1U << 30U).value_or("(no file)");
-  }
-  Copy upload(const std::string& name, const std::string& key) const {
-    return {
-        .open_source =
-            [this, name](const sys::CallContext&) {
-              return open_file_source(world.files, dir + "/" + name);
-            },
-        .make_target =
-            [this, key] { return make_object_target(store, world.files, key, dir + "/state"); }};
-  }
-  Copy download(const std::string& key, const std::string& name) const {
-    return {
-        .open_source = [this, key](const sys::CallContext& ctx) -> Result<std::unique_ptr<Source>> {
-          OUTLAST_TRY_ASSIGN(ObjectInfo object, store.head(key, ctx));
-          return make_object_source(store, std::move(object));
-        },
-        .make_target = [this, name] { return file_target(name); }};
-  }
-  std::unique_ptr<Source> open_object(const std::string& key) const {
-    return make_object_source(store, store.head(key, {}).value());
-  }
-  std::unique_ptr<Target> file_target(const std::string& name) const {
-    return make_file_target(world.files, world.clock, dir + "/" + name);
-  }
-  // The names in the folder, in order.
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    const std::vector<sys::DirectoryEntry> entries = world.files.list(dir + "/").value();
-    for (const sys::DirectoryEntry& entry : entries) names.push_back(entry.name);
-    return names;
-  }
-  Result<CopyProgress> run(std::vector<Copy> copies) const {
-    Copier copier(world.threads, world.clock, {.part_bytes = kPart});
-    for (Copy& copy : copies) OUTLAST_TRY(copier.add(std::move(copy), {}));
-    return copier.finish({}, {});
-  }
-};
-
-void with_bench(const std::function<void(Bench&)>& body) {
-  sys::testing::real_world().run([&](sys::World& world, const std::string& dir) {
-    MemoryBucket bucket;
-    TrickyStore store(bucket, world.clock);
-    Bench bench = {.world = world, .dir = dir, .store = store};
-    body(bench);
-  });
-}
+using testing::Bench;
+using testing::kPart;
+using testing::random_text;
+using testing::TrickyStore;
+using testing::with_bench;
 
 TEST(Copier, CopiesThereAndBack) {
   with_bench([](Bench& bench) {
@@ -322,122 +178,6 @@ TEST(Copier, RefusesAFolder) {
     ASSERT_TRUE(bench.world.files.make_dir(bench.dir + "/folder"));
     const auto done = bench.run({bench.upload("folder", "k")});
     ASSERT_FALSE(done);
-  });
-}
-
-// Copies what `first` has begun to the end, part by part from `index`.
-void copy_rest(Target& first, Source& source, std::uint64_t index, std::uint64_t parts) {
-  Bytes buffer;
-  for (; index < parts; ++index) ASSERT_TRUE(first.copy_part(index, source, buffer, {}));
-}
-
-void expect_refused(const Bench& bench, const Result<CopyProgress>& second) {
-  ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().code(), ErrorCode::kUnavailable);
-  EXPECT_NE(second.error().to_string().find("another copy to " + bench.dir + "/b is under way"),
-            std::string::npos)
-      << second.error().to_string();
-}
-
-TEST(Copier, ASecondCopyToTheSameFileIsRefusedAndHarmsNothing) {
-  with_bench([](Bench& bench) {
-    const std::string text = random_text(5 * kPart);
-    ASSERT_TRUE(bench.store.put("k", as_bytes(text), WriteIf::always(), {}));
-    const auto source = bench.open_object("k");
-    const std::unique_ptr<Target> first = bench.file_target("b");
-    ASSERT_TRUE(first->begin({.size = text.size(), .part_bytes = kPart}, source->identity(), {}));
-    copy_rest(*first, *source, 0, 2);
-    expect_refused(bench, bench.run({bench.download("k", "b")}));
-    copy_rest(*first, *source, 2, 5);
-    ASSERT_TRUE(first->finish(0, {}));
-    EXPECT_EQ(bench.read("b"), text);
-    EXPECT_EQ(bench.names(), std::vector<std::string>{"b"});
-    EXPECT_TRUE(bench.run({bench.download("k", "b")}));
-  });
-}
-
-// As by kill -9: what keeps others away ends with it, and what it has written counts.
-TEST(Copier, GoesOnWithADownloadThatWasKilled) {
-  sim::Simulation simulation({.seed = 1});
-  sim::Machine& machine = simulation.add_machine("m");
-  MemoryBucket bucket;
-  const std::string text = random_text(5 * kPart);
-  const sim::Outcome outcome = simulation.run([&] {
-    machine.boot(
-        [&](sys::World& world) {
-          TrickyStore store(bucket, world.clock);
-          const Bench bench = {.world = world, .dir = "", .store = store};
-          ASSERT_TRUE(store.put("k", as_bytes(text), WriteIf::always(), {}));
-          machine.processes().install("cp", [&](sim::SimProcessSelf&) {
-            const auto source = bench.open_object("k");
-            const std::unique_ptr<Target> target = bench.file_target("b");
-            EXPECT_TRUE(
-                target->begin({.size = text.size(), .part_bytes = kPart}, source->identity(), {}));
-            copy_rest(*target, *source, 0, 2);
-            (void)world.clock.sleep_for(std::chrono::hours(1), {});
-            return 0;
-          });
-          const auto cp = world.processes.spawn({.argv = {"cp"}});
-          ASSERT_TRUE(cp);
-          ASSERT_TRUE(world.clock.sleep_for(std::chrono::minutes(1), {}));
-          expect_refused(bench, bench.run({bench.download("k", "b")}));
-          ASSERT_TRUE((*cp)->signal(SIGKILL));
-          ASSERT_TRUE((*cp)->wait({}));
-          const auto done = bench.run({bench.download("k", "b")});
-          ASSERT_TRUE(done) << done.error().to_string();
-          EXPECT_EQ(done->bytes_resumed, 2 * kPart);
-          EXPECT_EQ(bench.read("b"), text);
-        },
-        {});
-  });
-  EXPECT_TRUE(outcome.ok) << outcome.failure;
-}
-
-// Two at once, large or small, in many orders of events: each is whole or refused.
-TEST(Copier, CopiesToTheSameFileDoNotMix) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    testing::in_simulation(seed, [seed](sys::World& world) {
-      MemoryBucket bucket;
-      TrickyStore store(bucket, world.clock);
-      const Bench bench = {.world = world, .dir = "/d", .store = store};
-      ASSERT_TRUE(world.files.make_dir(bench.dir));
-      const std::size_t size = seed % 2 == 0 ? kPart / 2 : 3 * kPart;
-      const std::array<std::string, 2> texts = {random_text(size), random_text(size + 1)};
-      std::vector<std::unique_ptr<sys::Thread>> threads;
-      for (std::size_t i = 0; i < texts.size(); ++i) {
-        const std::string key = fmt::format("k{}", i);
-        ASSERT_TRUE(store.put(key, as_bytes(texts[i]), WriteIf::always(), {}));
-        threads.push_back(world.threads.spawn(key, [&, key](const std::stop_token&) {
-          for (int round = 0; round < 5; ++round) {
-            const auto done = bench.run({bench.download(key, "b")});
-            EXPECT_TRUE(done || done.error().code() == ErrorCode::kUnavailable);
-            const std::string seen = bench.read("b");
-            EXPECT_TRUE(seen == texts[0] || seen == texts[1]) << "seed " << seed;
-          }
-        }));
-      }
-      for (const auto& thread : threads) thread->join();
-      EXPECT_EQ(bench.names(), std::vector<std::string>{"b"}) << "seed " << seed;
-    });
-  }
-}
-
-TEST(Copier, ASmallFileThatCannotBeWrittenLeavesNothingBehind) {
-  with_bench([](Bench& bench) {
-    ASSERT_TRUE(bench.store.put("k", as_bytes("small"), WriteIf::always(), {}));
-    ASSERT_TRUE(sys::make_dirs(bench.world.files, bench.dir + "/b/in the way"));
-    EXPECT_FALSE(bench.run({bench.download("k", "b")}));
-    EXPECT_EQ(bench.names(), std::vector<std::string>{"b"});
-  });
-}
-
-TEST(Copier, WhatAKilledSmallCopyLeftIsNotInTheWay) {
-  with_bench([](Bench& bench) {
-    ASSERT_TRUE(bench.store.put("k", as_bytes("small"), WriteIf::always(), {}));
-    bench.write("b.outlast-new-0", "sma");
-    ASSERT_TRUE(bench.run({bench.download("k", "b")}));
-    EXPECT_EQ(bench.read("b"), "small");
-    EXPECT_EQ(bench.names(), (std::vector<std::string>{"b", "b.outlast-new-0"}));
   });
 }
 
