@@ -39,14 +39,14 @@ Result<std::optional<Safetensors>> read_header(ItemReader& reader, const sys::Ca
 }
 
 // A part of a chunk.
-struct Piece {
+struct ChunkPiece {
   const StoredChunk* chunk = nullptr;
   std::uint64_t offset = 0;  // in the chunk
   std::uint64_t length = 0;  // from there to its end
   bool is_whole(std::uint64_t bytes) const { return offset == 0 && bytes == chunk->raw_bytes; }
 };
 
-Piece piece_at(const ItemReader& reader, std::uint64_t at) {
+ChunkPiece piece_at(const ItemReader& reader, std::uint64_t at) {
   const std::size_t index = reader.chunk_at(at);
   const StoredChunk& chunk = reader.placed().chunk(index).chunk;
   const std::uint64_t offset = at - reader.begin_of(index);
@@ -64,8 +64,8 @@ Result<bool> are_equal(ItemReader& before, const Tensor& old_tensor, ItemReader&
   std::vector<Open> open;
   const std::uint64_t length = old_tensor.end - old_tensor.begin;
   for (std::uint64_t at = 0; at < length;) {
-    const Piece old_piece = piece_at(before, old_tensor.begin + at);
-    const Piece new_piece = piece_at(after, new_tensor.begin + at);
+    const ChunkPiece old_piece = piece_at(before, old_tensor.begin + at);
+    const ChunkPiece new_piece = piece_at(after, new_tensor.begin + at);
     const std::uint64_t bytes = std::min({old_piece.length, new_piece.length, length - at});
     const bool same_name = old_piece.chunk->name == new_piece.chunk->name;
     if (!same_name && old_piece.is_whole(bytes) && new_piece.is_whole(bytes)) return false;

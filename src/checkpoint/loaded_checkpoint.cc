@@ -32,7 +32,7 @@ namespace {
 constexpr std::size_t kWorkers = 6;  // that fetch at once
 
 // Where in memory a fetched chunk goes.
-struct Destination {
+struct MemoryPlace {
   std::span<std::byte> memory = {};
   std::uint64_t offset = 0;
 };
@@ -91,7 +91,7 @@ Result<void> restore_regions(const ReaderParts& parts, const LoadedCheckpoint& c
                              const std::map<std::string, std::span<std::byte>>& into,
                              const sys::CallContext& ctx) {
   std::vector<WantedChunk> wanted;
-  std::vector<Destination> destinations;
+  std::vector<MemoryPlace> places;
   std::set<std::string_view> found;
   for (const Manifest& manifest : checkpoint.manifests) {
     for (const Item& item : manifest.items) {
@@ -110,7 +110,7 @@ Result<void> restore_regions(const ReaderParts& parts, const LoadedCheckpoint& c
           std::ranges::fill(target->second.subspan(offset, placed.chunk.raw_bytes), std::byte{0});
         } else {
           wanted.push_back({.pack = manifest.packs[placed.pack], .chunk = placed.chunk});
-          destinations.push_back({.memory = target->second, .offset = offset});
+          places.push_back({.memory = target->second, .offset = offset});
         }
         offset += placed.chunk.raw_bytes;
       }
@@ -123,8 +123,8 @@ Result<void> restore_regions(const ReaderParts& parts, const LoadedCheckpoint& c
     }
   }
   const auto deliver = [&](std::size_t index, BytesView raw) -> Result<void> {
-    const Destination& destination = destinations[index];
-    std::ranges::copy(raw, destination.memory.subspan(destination.offset).begin());
+    const MemoryPlace& place = places[index];
+    std::ranges::copy(raw, place.memory.subspan(place.offset).begin());
     return {};
   };
   const Crew crew = {.threads = parts.threads, .clock = parts.clock, .workers = kWorkers};
