@@ -8,6 +8,15 @@ namespace outlast::cli {
 
 CommandSpec job_check_command();
 CommandSpec job_schema_command();
+CommandSpec ckpt_save_command();
+CommandSpec ckpt_restore_command();
+CommandSpec ckpt_ls_command();
+CommandSpec ckpt_show_command();
+CommandSpec ckpt_diff_command();
+CommandSpec ckpt_verify_command();
+CommandSpec ckpt_prune_command();
+CommandSpec ckpt_pin_command();
+CommandSpec ckpt_export_command();
 CommandSpec store_check_command();
 CommandSpec store_ls_command();
 CommandSpec store_cat_command();
