@@ -130,11 +130,12 @@ Result<void> TreeTarget::check_space(const sys::CallContext& ctx) {
 
 Result<void> TreeTarget::make_mark() {
   OUTLAST_TRY(sys::make_dirs(files_, root_));
-  if (!was_restoring_) {
-    OUTLAST_TRY_ASSIGN(const std::unique_ptr<sys::File> mark,
-                       files_.open(mark_path(), sys::OpenMode::kCreateExclusive));
-    OUTLAST_TRY(mark->write_at(as_bytes(kMarkText), 0));
-    OUTLAST_TRY(mark->sync());
+  if (was_restoring_) {
+    OUTLAST_TRY_ASSIGN(mark_, files_.open(mark_path(), sys::OpenMode::kRead));
+  } else {
+    OUTLAST_TRY_ASSIGN(mark_, files_.open(mark_path(), sys::OpenMode::kCreateExclusive));
+    OUTLAST_TRY(mark_->write_at(as_bytes(kMarkText), 0));
+    OUTLAST_TRY(mark_->sync());
   }
   return files_.sync_dir(root_);  // also for one that was there: it may not be durable yet
 }

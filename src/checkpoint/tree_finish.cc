@@ -41,7 +41,7 @@ Result<TreeTarget::Summary> TreeTarget::finish(const sys::CallContext& ctx) {
       OUTLAST_TRY(check_not_stopped(ctx, "finish folders"));
       OUTLAST_TRY(finish_folder(plan_.folders[i]));
     }
-    OUTLAST_TRY(files_.sync_dir(root_));
+    OUTLAST_TRY(sync_each() ? files_.sync_dir(root_) : mark_->sync_file_system());
     OUTLAST_TRY(files_.remove_file(mark_path()));
     return files_.sync_dir(root_);
   };
@@ -123,7 +123,7 @@ Result<void> TreeTarget::finish_folder(const PlannedFolder& folder) {
   if (folder.item != nullptr) {
     OUTLAST_TRY(files_.set_modified(path, folder.item->modified));
   }
-  OUTLAST_TRY(files_.sync_dir(path));
+  if (sync_each()) OUTLAST_TRY(files_.sync_dir(path));
   if (mode && !may_read) OUTLAST_TRY(files_.set_mode(path, *mode));
   return {};
 }

@@ -82,6 +82,10 @@ std::string TreeTarget::mark_path() const {
   return sys::join_path(root_, kRestoreMark);
 }
 
+bool TreeTarget::sync_each() const {
+  return plan_.files.size() + plan_.folders.size() <= options_.sync_each_max;
+}
+
 Result<std::vector<MissingChunk>> TreeTarget::prepare(std::size_t index,
                                                       const sys::CallContext& ctx) {
   const PlannedFile& file = plan_.files[index];
@@ -153,7 +157,7 @@ Result<void> TreeTarget::keep(std::size_t index, const std::string& path,
   if (existing.info.modified != item.modified) {
     OUTLAST_TRY(files_.set_modified(path, item.modified));
   }
-  OUTLAST_TRY(existing.file->sync());
+  if (sync_each()) OUTLAST_TRY(existing.file->sync());
   note_done(index, false);
   return {};
 }
@@ -229,7 +233,7 @@ Result<void> TreeTarget::finish_file(std::size_t index) {
     OUTLAST_TRY_ASSIGN(const std::shared_ptr<sys::File> file, parts_.open(index, part));
     OUTLAST_TRY(files_.set_mode(part, item.mode));
     OUTLAST_TRY(file->set_modified(item.modified));
-    OUTLAST_TRY(file->sync());
+    if (sync_each()) OUTLAST_TRY(file->sync());
     return files_.rename(part, path);
   };
   OUTLAST_TRY(run().while_doing(restoring(path)));

@@ -42,6 +42,8 @@ class TreeTarget {
  public:
   struct Options {
     bool exact = false;  // remove what is in the folder and not in the checkpoint
+    // With more files and folders than this, the whole file system is synced instead of each.
+    std::size_t sync_each_max = 100;
   };
   // Checks everything that can be before the folder is touched: the manifests, which must outlive
   // this (see plan_tree()), that `folder` is one or absent (kInvalidArgument), that the disk has room
@@ -59,7 +61,7 @@ class TreeTarget {
   Result<std::vector<MissingChunk>> prepare(std::size_t index, const sys::CallContext& ctx);
   // Chunks of one file may be written in parallel.
   Result<void> write(std::size_t index, std::uint64_t offset, BytesView bytes);
-  // When all that was missing was written: gives the file its name, durable content first.
+  // When all that was missing was written: gives the file its name.
   Result<void> finish_file(std::size_t index);
 
   struct Summary {
@@ -81,6 +83,7 @@ class TreeTarget {
 
   std::string path_of(std::string_view item) const;
   std::string mark_path() const;
+  bool sync_each() const;
 
   // tree_begin.cc
   Result<void> look_at_root(const sys::CallContext& ctx);
@@ -114,6 +117,7 @@ class TreeTarget {
   const Options options_;
   bool new_ = false;            // the folder: nothing was there
   bool was_restoring_ = false;  // a restore before this one has not ended
+  std::unique_ptr<sys::File> mark_;
   // Folders that are in the plan only because of what is in them and were made writable, and what
   // they were before.
   std::map<std::string_view, std::uint32_t> opened_up_;

@@ -136,6 +136,15 @@ void Disk::sync_in_vain(Inode file, Random& random) {
   target.unsynced.clear();
 }
 
+void Disk::sync_all() {
+  for (auto& [inode, target] : nodes_) sync(inode);
+  commit_names(std::vector<bool>(unsynced_names_.size(), true));
+}
+
+void Disk::sync_all_in_vain(Random& random) {
+  for (auto& [inode, target] : nodes_) sync_in_vain(inode, random);
+}
+
 sys::DiskSpace Disk::space() const {
   return {.total_bytes = capacity_, .available_bytes = capacity_ - std::min(capacity_, used_)};
 }

@@ -51,6 +51,9 @@ class Disk {
   // A sync that fails: luck decides what reached the disk, and the rest counts as clean, so that a
   // later sync does not write it either.
   void sync_in_vain(Inode file, Random& random);
+  // The same for everything.
+  void sync_all();
+  void sync_all_in_vain(Random& random);
 
   Result<sys::FileInfo> stat(const std::string& path) const;
   Result<std::vector<sys::DirectoryEntry>> list(const std::string& path) const;

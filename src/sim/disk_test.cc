@@ -184,6 +184,17 @@ TEST(Disk, PermissionsAndFolderTimesStayOnlyIfTheyWereSynced) {
   }
 }
 
+TEST(Disk, SyncingEverythingLeavesNothingToLuck) {
+  const auto prepare = [](Disk& disk) {
+    ASSERT_TRUE(disk.make_dir("/d", WallTime()));
+    put(disk, "/d/a", "abc");
+    ASSERT_TRUE(disk.rename("/d/a", "/b", WallTime()));
+    disk.sync_all();
+  };
+  EXPECT_EQ(after_crash(prepare, "/b"), (std::set<std::string>{"abc"}));
+  EXPECT_EQ(after_crash(prepare, "/d/a"), (std::set<std::string>{"(none)"}));
+}
+
 TEST(Disk, ASymlinkSurvivesWithItsNameAndWhole) {
   const auto seen = after_crash(
       [](Disk& disk) { ASSERT_TRUE(disk.make_symlink("somewhere", "/s", WallTime())); }, "/s");
@@ -236,6 +247,7 @@ TEST(SimFileSystem, EveryOperationCanFail) {
           EXPECT_FALSE(file->set_modified(WallTime()));
           EXPECT_FALSE(file->map());
           EXPECT_FALSE(file->sync());
+          EXPECT_FALSE(file->sync_file_system());
           EXPECT_FALSE(world.files.stat("/a"));
           EXPECT_FALSE(world.files.list("/"));
           EXPECT_FALSE(world.files.make_dir("/b"));
@@ -249,7 +261,7 @@ TEST(SimFileSystem, EveryOperationCanFail) {
           EXPECT_FALSE(world.files.sync_dir("/"));
           EXPECT_FALSE(world.files.space("/"));
           EXPECT_FALSE(world.files.lock("/l", {}));
-          EXPECT_EQ(failed.size(), 19U);
+          EXPECT_EQ(failed.size(), 20U);
         },
         {});
   });

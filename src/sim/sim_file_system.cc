@@ -122,6 +122,18 @@ class SimFileSystem::OpenFile : public sys::File {
     return {};
   }
 
+  Result<void> sync_file_system() override {
+    Result<void> entered = fs_.enter("sync_file_system", path_);
+    if (!entered) {
+      if (!fs_.kernel_.current_domain().dead()) {
+        fs_.disk_.sync_all_in_vain(fs_.kernel_.random());
+      }
+      return entered;
+    }
+    fs_.disk_.sync_all();
+    return {};
+  }
+
  private:
   Error not_writable() const {
     return {ErrorCode::kFailed, fmt::format("write {}: Bad file descriptor", path_)};

@@ -132,6 +132,11 @@ class PosixFile : public File {
     return {};
   }
 
+  Result<void> sync_file_system() override {
+    if (::syncfs(fd_.get()) != 0) return file_call_failed("sync the file system of", path_);
+    return {};
+  }
+
  private:
   // A pipe (standard input, often) has no offsets: it gives what comes next.
   ssize_t read_some(std::span<std::byte> buffer, off_t offset) const {

@@ -163,7 +163,7 @@ TEST_P(FileSystemSuite, AMapHasTheContent) {
   });
 }
 
-TEST_P(FileSystemSuite, WritebackChangesNothingThatIsSeen) {
+TEST_P(FileSystemSuite, WhatGoesToTheDiskChangesNothingThatIsSeen) {
   GetParam().run([](World& world, const std::string& dir) {
     const auto file = world.files.open(dir + "/a", OpenMode::kCreate).value();
     ASSERT_TRUE(file->write_at(as_bytes("text"), 0));
@@ -171,6 +171,7 @@ TEST_P(FileSystemSuite, WritebackChangesNothingThatIsSeen) {
     file->start_writeback(0, 4);
     file->start_writeback(1'000'000, 1);
     EXPECT_TRUE(file->sync());
+    EXPECT_TRUE(file->sync_file_system());
     EXPECT_EQ(file->info()->changed, before.changed);
     EXPECT_EQ(read(world.files, dir + "/a"), "text");
   });
