@@ -17,8 +17,8 @@ namespace outlast::checkpoint {
 // says so afterwards. Thread-safe.
 class FileReader {
  public:
-  // A plain file, not through a symlink. kConditionFailed if it is none any more. Waits for a moment
-  // if it changed just now, until the next change would show in its times.
+  // A plain file, not through a symlink. kConditionFailed if it is none any more. Waits for a
+  // moment if it changed just now, until the next change would show in its times.
   static Result<std::unique_ptr<FileReader>> open(sys::FileSystem& files, sys::Clock& clock,
                                                   const std::string& path);
 
@@ -30,9 +30,9 @@ class FileReader {
   Result<std::unique_ptr<sys::FileMap>> map() { return file_->map(); }
   // For whoever reads in ways of their own.
   sys::File& file() { return *file_; }
-  // After the last read: kConditionFailed if what was read may be a mixture, or if the path leads to
-  // another file by now. A change so shortly after another that both have one time is missed; see
-  // identity_of().
+  // After the last read: kConditionFailed if what was read may be a mixture, or if the path leads
+  // to another file by now. A change so shortly after another that both have one time is missed;
+  // see identity_of().
   Result<void> check_unchanged();
 
  private:

@@ -1,11 +1,14 @@
-// A machine loses its power at every single call of a restore. Afterwards the folder is as it was,
-// or what it was to become, or says itself that it is neither.
+// A machine loses its power at every single call of a restore, or the call fails. Afterwards the
+// folder is as it was, or what it was to become, or says itself that it is neither.
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "checkpoint/testing/trees.h"
 #include "checkpoint/tree_target.h"
@@ -118,6 +121,55 @@ TEST(TreeCrash, NorOneThatRemovesWhatIsNotInTheCheckpoint) {
 
 TEST(TreeCrash, NorOneThatSyncsEverythingAtOnce) {
   expect_safe({.sync_each_max = 0});
+}
+
+// Whatever call fails: an error, the mark, and the next restore makes it good.
+TEST(TreeFaults, AnyFailureLeavesTheMark) {
+  for (int failing = 1;; ++failing) {
+    bool failed = false;
+    sim::Simulation simulation({.seed = 1});
+    sim::Machine& machine = simulation.add_machine("m1");
+    const sim::Outcome outcome = simulation.run([&] {
+      machine.boot(
+          [&](sys::World& world) {
+            TreeMaker make(world.files, "/t");
+            make.folder("d");
+            make.file("d/a", "several chunks of it");
+            make.hardlink("d/b", "d/a");
+            make.symlink("s", "d");
+            make.finish_folder("d", 0555);
+            const SavedTree saved = save_tree(world, {"/t"});
+            TreeMaker back(world.files, "/back");
+            back.file("s", "old");
+            int calls = 0;
+            machine.files().set_fault(
+                [&](std::string_view, const std::string&) -> std::optional<Error> {
+                  if (++calls != failing) return std::nullopt;
+                  failed = true;
+                  return Error(ErrorCode::kFailed, "Input/output error");
+                });
+            const auto first = restore_tree(world, saved, "/back");
+            machine.files().set_fault({});
+            // A comparison that fails is a chunk to fetch; everything else ends the restore.
+            if (!first) {
+              const std::string found = describe_tree(world.files, "/back");
+              EXPECT_TRUE(is_being_restored(world.files, "/back").value() ||
+                          found.starts_with("file 's'") ||  // not begun
+                          found == describe_tree(world.files, "/t"));
+            }
+            const auto second = restore_tree(world, saved, "/back");
+            ASSERT_TRUE(second) << second.error().to_string();
+            EXPECT_EQ(describe_tree(world.files, "/back"), describe_tree(world.files, "/t"));
+          },
+          {});
+    });
+    ASSERT_TRUE(outcome.ok) << outcome.failure;
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "call " << failing;
+    if (!failed) {
+      EXPECT_GT(failing, 40);
+      return;
+    }
+  }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// How a TreeTarget ends: what is made of names, then the folders from the deepest up, then the mark.
+// How a TreeTarget ends: what is made of names, then the folders from the deepest up, then the
+// mark.
 #include <fmt/core.h>
 
 #include <cstddef>

@@ -23,7 +23,8 @@ namespace outlast::checkpoint {
 namespace {
 
 Error corrupt(std::string_view path, std::string_view why) {
-  return {ErrorCode::kCorrupt, fmt::format("the checkpoint cannot be restored: '{}' {}", path, why)};
+  return {ErrorCode::kCorrupt,
+          fmt::format("the checkpoint cannot be restored: '{}' {}", path, why)};
 }
 
 bool has_our_name(std::string_view path) {
@@ -46,8 +47,9 @@ class Planner {
         if (item.kind != ItemKind::kRegion) entries.push_back({.item = &item, .manifest = number});
       }
     }
-    std::ranges::stable_sort(entries, {},
-                             [](const Entry& entry) { return std::string_view(entry.item->path); });
+    std::ranges::sort(entries, {}, [](const Entry& entry) {
+      return std::pair(std::string_view(entry.item->path), entry.manifest);
+    });
     for (const Entry& entry : entries) OUTLAST_TRY(add(entry));
     std::ranges::sort(plan_.folders, {}, &PlannedFolder::path);
     for (const Entry& entry : entries) {
@@ -145,11 +147,11 @@ class Planner {
     const Item& item = *entry.item;
     if (item.kind == ItemKind::kFolder && known.kind == ItemKind::kFolder) return {};
     if (entry.manifest == known.manifest) return corrupt(item.path, "is there twice");
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("ranks {} and {} have both saved a '{}', which cannot be restored into "
-                             "one folder",
-                             manifests_[known.manifest].rank, manifests_[entry.manifest].rank,
-                             item.path));
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("ranks {} and {} have both saved a '{}', which cannot be restored into "
+                    "one folder",
+                    manifests_[known.manifest].rank, manifests_[entry.manifest].rank, item.path));
   }
 
   const std::span<const Manifest> manifests_;

@@ -13,9 +13,9 @@ namespace outlast::checkpoint {
 
 struct PlannedFile {
   const Item* item = nullptr;
-  std::uint32_t manifest = 0;                   // that its chunks are in
-  std::vector<const Item*> other_names = {};    // hard links to it
-  std::uint64_t stored_bytes = 0;               // on the disk: without its chunks of zeros
+  std::uint32_t manifest = 0;                 // that its chunks are in
+  std::vector<const Item*> other_names = {};  // hard links to it
+  std::uint64_t stored_bytes = 0;             // on the disk: without its chunks of zeros
 };
 
 struct PlannedFolder {
@@ -23,8 +23,8 @@ struct PlannedFolder {
   const Item* item = nullptr;  // nullptr: only because something is in it
 };
 
-// What a folder is to hold: the items of all manifests of a checkpoint, by kind and each kind in the
-// order of the paths. Points into the manifests, which must outlive it. Regions are left out.
+// What a folder is to hold: the items of all manifests of a checkpoint, by kind and each kind in
+// the order of the paths. Points into the manifests, which must outlive it. Regions are left out.
 // Immutable once made.
 struct TreePlan {
   std::vector<PlannedFolder> folders = {};  // all that there must be, each after the one it is in

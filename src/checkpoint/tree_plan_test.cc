@@ -62,7 +62,8 @@ TEST(TreePlans, RefuseWhatWouldLeaveTheFolder) {
 }
 
 TEST(TreePlans, RefuseWhatCannotBeMade) {
-  expect_refused({with_items({{.path = ".outlast-restoring"}})}, ErrorCode::kCorrupt, "only outlast");
+  expect_refused({with_items({{.path = ".outlast-restoring"}})}, ErrorCode::kCorrupt,
+                 "only outlast");
   expect_refused({with_items({{.path = "a/x.outlast-part/b"}})}, ErrorCode::kCorrupt,
                  "only outlast");
   expect_refused({with_items({{.path = "a"}, {.path = "a"}})}, ErrorCode::kCorrupt, "twice");

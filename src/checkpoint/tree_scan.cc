@@ -32,7 +32,7 @@ constexpr int kLooksAgainMax = 20;  // in one scan
 // More than the step of any file system's clock; FAT's is two seconds.
 constexpr Duration kYoung = std::chrono::seconds(2);
 
-bool is_not_found(const Error& error) {
+bool has_vanished(const Error& error) {
   return error.code() == ErrorCode::kNotFound;
 }
 
@@ -81,7 +81,7 @@ class Scanner {
       OUTLAST_TRY_ASSIGN(const std::vector<sys::DirectoryEntry> entries, files_.list(folder));
       Result<void> added = add_entries(folder, prefix, entries);
       if (added) return {};
-      if (!is_not_found(added.error())) return added;
+      if (!has_vanished(added.error())) return added;
       if (++looks_again_ > kLooksAgainMax) {
         return Error(ErrorCode::kConditionFailed,
                      fmt::format("things vanish from '{}' while it is looked at; save it when "
@@ -152,10 +152,11 @@ Result<void> add_several(sys::FileSystem& files, const std::vector<std::string>&
   for (const std::string& path : given) {
     const std::string name(sys::base_name(path));
     if (!is_safe_path(name) || name.find('/') != std::string::npos) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("'{}' has no name of its own to be saved by; give the path that ends "
-                               "with its name",
-                               path));
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' has no name of its own to be saved by; give the path that ends "
+                      "with its name",
+                      path));
     }
     const auto [other, added] = path_of.try_emplace(name, path);
     if (!added) {

@@ -30,9 +30,9 @@ struct TreeScan {
 
 // Looks at what these paths lead to. One folder gives its contents, with paths relative to it; one
 // file itself, by its base name; several paths give each under its base name, and two with the same
-// one are kInvalidArgument. A given path that is a symlink is followed; those below are kept as they
-// are, wherever they lead. Of several names of one file the first, in order, is the kFile. Our own
-// unfinished files are left out. A folder in which something vanishes is looked at again;
+// one are kInvalidArgument. A given path that is a symlink is followed; those below are kept as
+// they are, wherever they lead. Of several names of one file the first, in order, is the kFile. Our
+// own unfinished files are left out. A folder in which something vanishes is looked at again;
 // kConditionFailed, naming it, if that does not end.
 Result<TreeScan> scan_tree(sys::FileSystem& files, const std::vector<std::string>& paths,
                            const sys::CallContext& ctx);

@@ -174,7 +174,8 @@ TEST(FileIdentities, AYoungFileHasNone) {
   sys::FileInfo info{.modified = now - std::chrono::hours(5), .inode = 7};
   info.changed = now - std::chrono::seconds(3);
   const std::optional<FileIdentity> identity = identity_of(info, now);
-  EXPECT_EQ(identity, (FileIdentity{.inode = 7, .modified = info.modified, .changed = info.changed}));
+  EXPECT_EQ(identity,
+            (FileIdentity{.inode = 7, .modified = info.modified, .changed = info.changed}));
   info.changed = now - std::chrono::seconds(1);
   EXPECT_EQ(identity_of(info, now), std::nullopt);
   info.changed = now + std::chrono::hours(1);  // a clock that is wrong

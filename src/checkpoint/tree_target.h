@@ -31,10 +31,11 @@ struct MissingChunk {
 // of the others only what differs has to be fetched, and what is in the way is replaced. Nothing is
 // written outside of the folder: symlinks in it are replaced, never followed, and a file that has
 // another name elsewhere gets a content of its own. From begin() to the end of finish() a mark in
-// the folder says that it is not to be believed; it outlives a crash, and such a folder can always be
-// restored into again. The caller:
+// the folder says that it is not to be believed; it outlives a crash, and such a folder can always
+// be restored into again. The caller:
 //
-//   begin(); for each file, on any thread: prepare(), write() what is missing, finish_file(); finish()
+//   begin(); for each file, on any thread: prepare(), write() what is missing, finish_file();
+//   finish()
 //
 // Errors name the path. After one the restore has failed; the mark stays. Thread-safe, but
 // prepare() and finish_file() of one file are called once, and finish() after all of them.
@@ -46,8 +47,8 @@ class TreeTarget {
     std::size_t sync_each_max = 100;
   };
   // Checks everything that can be before the folder is touched: the manifests, which must outlive
-  // this (see plan_tree()), that `folder` is one or absent (kInvalidArgument), that the disk has room
-  // (kNoSpace). Then makes the mark, durably, and the folders.
+  // this (see plan_tree()), that `folder` is one or absent (kInvalidArgument), that the disk has
+  // room (kNoSpace). Then makes the mark, durably, and the folders.
   static Result<std::unique_ptr<TreeTarget>> begin(sys::FileSystem& files,
                                                    std::span<const Manifest> manifests,
                                                    const std::string& folder,

@@ -8,10 +8,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/encoding.h"
@@ -23,7 +21,6 @@
 #include "checkpoint/testing/trees.h"
 #include "checkpoint/tree_names.h"
 #include "checkpoint/tree_scan.h"
-#include "sim/simulation.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
 #include "sys/testing/real_world_maker.h"
@@ -84,7 +81,8 @@ TEST_P(TreeTargets, EverythingComesBackIntoANewFolder) {
     const SavedTree saved = save_tree(world, {dir + "/t"});
     const auto summary = restore_tree(world, saved, dir + "/new/back");
     ASSERT_TRUE(summary) << summary.error().to_string();
-    EXPECT_EQ(describe_tree(world.files, dir + "/new/back"), describe_tree(world.files, dir + "/t"));
+    EXPECT_EQ(describe_tree(world.files, dir + "/new/back"),
+              describe_tree(world.files, dir + "/t"));
     EXPECT_EQ(summary->files_written, 14U);
     EXPECT_EQ(summary->files_kept, 0U);
     EXPECT_EQ(summary->bytes_reused, 0U);
@@ -283,8 +281,8 @@ TEST_P(TreeTargets, RefusedBeforeAnythingIsTouched) {
     EXPECT_FALSE(world.files.stat(dir + "/back"));
     std::stop_source stop;
     stop.request_stop();
-    const auto stopped =
-        TreeTarget::begin(world.files, saved.manifests, dir + "/back", {}, {.stop = stop.get_token()});
+    const auto stopped = TreeTarget::begin(world.files, saved.manifests, dir + "/back", {},
+                                           {.stop = stop.get_token()});
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code(), ErrorCode::kCancelled);
   });
@@ -359,55 +357,6 @@ TEST_P(TreeTargets, ManyFilesAtOnceByManyThreads) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, TreeTargets,
                          ::testing::Values(sys::testing::real_world(), simulated_world()));
-
-// Whatever call fails: an error, the mark, and the next restore makes it good.
-TEST(TreeTargetFaults, AnyFailureLeavesTheMark) {
-  for (int failing = 1;; ++failing) {
-    bool failed = false;
-    sim::Simulation simulation({.seed = 1});
-    sim::Machine& machine = simulation.add_machine("m1");
-    const sim::Outcome outcome = simulation.run([&] {
-      machine.boot(
-          [&](sys::World& world) {
-            TreeMaker make(world.files, "/t");
-            make.folder("d");
-            make.file("d/a", "several chunks of it");
-            make.hardlink("d/b", "d/a");
-            make.symlink("s", "d");
-            make.finish_folder("d", 0555);
-            const SavedTree saved = save_tree(world, {"/t"});
-            TreeMaker back(world.files, "/back");
-            back.file("s", "old");
-            int calls = 0;
-            machine.files().set_fault(
-                [&](std::string_view, const std::string&) -> std::optional<Error> {
-                  if (++calls != failing) return std::nullopt;
-                  failed = true;
-                  return Error(ErrorCode::kFailed, "Input/output error");
-                });
-            const auto first = restore_tree(world, saved, "/back");
-            machine.files().set_fault({});
-            // A comparison that fails is a chunk to fetch; everything else ends the restore.
-            if (!first) {
-              const std::string found = describe_tree(world.files, "/back");
-              EXPECT_TRUE(is_being_restored(world.files, "/back").value() ||
-                          found.starts_with("file 's'") ||  // not begun
-                          found == describe_tree(world.files, "/t"));
-            }
-            const auto second = restore_tree(world, saved, "/back");
-            ASSERT_TRUE(second) << second.error().to_string();
-            EXPECT_EQ(describe_tree(world.files, "/back"), describe_tree(world.files, "/t"));
-          },
-          {});
-    });
-    ASSERT_TRUE(outcome.ok) << outcome.failure;
-    ASSERT_FALSE(::testing::Test::HasFailure()) << "call " << failing;
-    if (!failed) {
-      EXPECT_GT(failing, 40);
-      return;
-    }
-  }
-}
 
 }  // namespace
 }  // namespace outlast::checkpoint::testing

@@ -26,10 +26,12 @@ namespace outlast::sim {
 //  on
 //    one folder survive in order, operations on different folders in any order; a rename is atomic;
 //  - syncing a file does not make its name durable;
-//  - times and permissions that were set are lost unless the file or the folder is synced afterwards.
+//  - times and permissions that were set are lost unless the file or the folder is synced
+//  afterwards.
 // The time of the last change moves in steps, as Linux's does. Pure: no time of its own, no
-// scheduling, no faults but these. Paths are absolute and normalised ("/a/b"); symlinks are followed
-// where Linux does, except by rename, link and those that remove. Confined to the simulation.
+// scheduling, no faults but these. Paths are absolute and normalised ("/a/b"); symlinks are
+// followed where Linux does, except by rename, link and those that remove. Confined to the
+// simulation.
 class Disk {
  public:
   using Inode = std::uint64_t;
@@ -119,7 +121,7 @@ class Disk {
   void change_names(NameChange change, WallTime now);
   // A new thing with this name, whose folder exists.
   Inode make(const Place& place, sys::FileType type, WallTime now);
-  static void touch(Node& target, WallTime now);     // something of it changed
+  static void touch(Node& target, WallTime now);  // something of it changed
   static void touch_content(Node& target, WallTime now);
   void release_if_nameless(Inode inode);
   // Makes those unsynced name changes durable that are `chosen`, and whatever must come before

@@ -59,7 +59,7 @@ Result<Disk::Place> Disk::place_of(const std::string& path, AtEnd at_end) const 
       if (folders.size() > 1) folders.pop_back();
       continue;
     }
-    const Place place{.folder = folders.back(), .name = name};
+    Place place{.folder = folders.back(), .name = name};
     const Inode next = lookup(place);
     const bool symlink = next != 0 && node(next).type == sys::FileType::kSymlink;
     if (names.empty() && !(symlink && at_end == AtEnd::kFollow)) return place;

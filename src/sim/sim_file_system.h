@@ -47,9 +47,9 @@ class SimFileSystem : public sys::FileSystem {
 
   // Called before every operation ("open", "read", "write", "truncate", "set_modified", "map",
   // "sync", "sync_file_system", "stat", "list", "make_dir", "make_symlink", "read_symlink",
-  // "rename", "link", "remove_file", "remove_dir", "set_mode", "sync_dir", "space", "lock"): an error
-  // makes it fail. A failing write may still write a part; a failing sync leaves the file as POSIX
-  // does.
+  // "rename", "link", "remove_file", "remove_dir", "set_mode", "sync_dir", "space", "lock"): an
+  // error makes it fail. A failing write may still write a part; a failing sync leaves the file as
+  // POSIX does.
   using Fault =
       std::function<std::optional<Error>(std::string_view operation, const std::string& path)>;
   void set_fault(Fault fault) { fault_ = std::move(fault); }
