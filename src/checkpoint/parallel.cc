@@ -23,7 +23,7 @@
 namespace outlast::checkpoint {
 namespace {
 
-constexpr Duration kWatchEvery = std::chrono::milliseconds(100);
+constexpr Duration kCrewWatchEvery = std::chrono::milliseconds(100);
 
 class Run {
  public:
@@ -55,7 +55,7 @@ class Run {
       sys::CallContext moment = ctx;
       if (crew_.watch) {
         crew_.watch();
-        moment = ctx.until(saturating_add(crew_.clock.mono_now(), kWatchEvery));
+        moment = ctx.until(saturating_add(crew_.clock.mono_now(), kCrewWatchEvery));
       }
       const std::unique_lock lock(*monitor_);
       if (failure_) return *failure_;

@@ -35,7 +35,7 @@ namespace {
 constexpr int kFormat = 1;
 constexpr std::uint64_t kListBytesMax = 1U << 30U;
 // A writer that commits while we look makes us look again; but not forever.
-constexpr int kTriesMax = 10;
+constexpr int kPruneTriesMax = 10;
 
 using Objects = std::map<std::string, store::ObjectInfo>;  // by key
 
@@ -258,7 +258,7 @@ Result<Condemned> load_condemned(store::ObjectStore& store, const Sha256Digest& 
 
 Result<PruneSummary> prune(store::ObjectStore& store, CommitLog& log, const PruneRequest& request,
                            const sys::CallContext& ctx) {
-  for (int tries = 0; tries < kTriesMax; ++tries) {
+  for (int tries = 0; tries < kPruneTriesMax; ++tries) {
     Pruning pruning(store, log, request);
     OUTLAST_TRY_ASSIGN(const bool done, pruning.run(ctx));
     if (done) return std::move(pruning.summary);

@@ -33,7 +33,7 @@ namespace outlast::checkpoint {
 namespace {
 
 // Whether an error says something about the object, and not about the way to it.
-bool is_damage(const Error& error) {
+bool speaks_of_damage(const Error& error) {
   return error.code() == ErrorCode::kCorrupt || error.code() == ErrorCode::kInvalidArgument;
 }
 
@@ -123,7 +123,7 @@ class Verification {
         const Result<Manifest> manifest = load_manifest(store_, name, ctx);
         manifests_seen_.insert(manifest_key(name));
         if (!manifest) {
-          if (!is_damage(manifest.error())) return manifest.error();
+          if (!speaks_of_damage(manifest.error())) return manifest.error();
           find_damage(manifest_key(name), manifest.error().to_string(), {seq});
           is_good = false;
           continue;
@@ -183,7 +183,7 @@ class Verification {
     if (!request_.full) return &state;
     const Result<Bytes> bytes = read(key, ctx);
     if (!bytes) {
-      if (!is_damage(bytes.error())) return bytes.error();
+      if (!speaks_of_damage(bytes.error())) return bytes.error();
       state.damage = bytes.error().to_string();
       return &state;
     }
@@ -232,7 +232,7 @@ class Verification {
   template <typename T>
   Result<void> look_at(const std::string& key, const Result<T>& loaded) {
     if (loaded) return {};
-    if (!is_damage(loaded.error())) return loaded.error();
+    if (!speaks_of_damage(loaded.error())) return loaded.error();
     find_damage(key, loaded.error().to_string(), {});
     return {};
   }

@@ -22,13 +22,9 @@ namespace {
 constexpr std::array kFrameMagic = {std::byte{0x28}, std::byte{0xb5}, std::byte{0x2f},
                                     std::byte{0xfd}};
 
-struct FreePacker {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-};
-struct FreeUnpacker {
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-using Packer = std::unique_ptr<ZSTD_CCtx, FreePacker>;
+// By functions of the library, which have linkage: types of this namespace would have none.
+using Packer = std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)>;
+using Unpacker = std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)>;
 
 void set(const Packer& packer, ZSTD_cParameter parameter, int value) {
   const std::size_t status = ZSTD_CCtx_setParameter(packer.get(), parameter, value);
@@ -36,7 +32,7 @@ void set(const Packer& packer, ZSTD_cParameter parameter, int value) {
 }
 
 Packer make_packer(ZstdFrames::Effort effort) {
-  Packer packer(ZSTD_createCCtx());
+  Packer packer(ZSTD_createCCtx(), &ZSTD_freeCCtx);
   OUTLAST_CHECK(packer != nullptr, "no memory for zstd");
   // Levels above 1 make floats no smaller, and those below 0 leave out the entropy coder, which is
   // all that helps there.
@@ -59,7 +55,7 @@ Error bad_frame(std::string_view what) {
 struct ZstdFrames::State {
   Packer matches = make_packer(Effort::kMatches);
   Packer entropy = make_packer(Effort::kEntropy);
-  std::unique_ptr<ZSTD_DCtx, FreeUnpacker> unpacker{ZSTD_createDCtx()};
+  Unpacker unpacker = {ZSTD_createDCtx(), &ZSTD_freeDCtx};
   Bytes frame = {};
 };
 
