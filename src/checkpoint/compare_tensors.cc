@@ -14,6 +14,7 @@
 #include "checkpoint/compare.h"
 #include "checkpoint/item_reader.h"
 #include "checkpoint/little_endian.h"
+#include "checkpoint/loaded_checkpoint.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/pack.h"
 #include "checkpoint/safetensors.h"
@@ -23,20 +24,6 @@ namespace outlast::checkpoint {
 namespace {
 
 constexpr std::uint64_t kGlanceBytes = 9;  // what may_be_safetensors() wants
-
-// nullopt if it is something else.
-Result<std::optional<Safetensors>> read_header(ItemReader& reader, const sys::CallContext& ctx) {
-  const std::uint64_t size = reader.placed().item->size;
-  std::optional<Safetensors> none;
-  if (size < kGlanceBytes) return none;
-  OUTLAST_TRY_ASSIGN(const Bytes glance, reader.read(0, kGlanceBytes, ctx));
-  if (!may_be_safetensors(glance, size)) return none;
-  const std::uint64_t length = LittleEndianReader(glance).u64().value_or(0);
-  OUTLAST_TRY_ASSIGN(const Bytes header, reader.read(0, sizeof length + length, ctx));
-  Result<Safetensors> file = parse_safetensors(header, size);
-  if (!file) return none;
-  return std::optional(*std::move(file));
-}
 
 // A part of a chunk.
 struct ChunkPiece {
@@ -91,6 +78,19 @@ struct Pair {
 
 }  // namespace
 
+Result<std::optional<Safetensors>> read_tensors(ItemReader& reader, const sys::CallContext& ctx) {
+  const std::uint64_t size = reader.placed().item->size;
+  std::optional<Safetensors> none;
+  if (size < kGlanceBytes) return none;
+  OUTLAST_TRY_ASSIGN(const Bytes glance, reader.read(0, kGlanceBytes, ctx));
+  if (!may_be_safetensors(glance, size)) return none;
+  const std::uint64_t length = LittleEndianReader(glance).u64().value_or(0);
+  OUTLAST_TRY_ASSIGN(const Bytes header, reader.read(0, sizeof length + length, ctx));
+  Result<Safetensors> file = parse_safetensors(header, size);
+  if (!file) return none;
+  return std::optional(*std::move(file));
+}
+
 Result<std::optional<std::vector<TensorChange>>> compare_tensors(const ReaderParts& parts,
                                                                  const ItemChange& change,
                                                                  const sys::CallContext& ctx) {
@@ -98,9 +98,9 @@ Result<std::optional<std::vector<TensorChange>>> compare_tensors(const ReaderPar
   if (change.is_added() || change.is_removed()) return changes;
   ItemReader before(parts, change.before);
   ItemReader after(parts, change.after);
-  OUTLAST_TRY_ASSIGN(const std::optional<Safetensors> old_file, read_header(before, ctx));
+  OUTLAST_TRY_ASSIGN(const std::optional<Safetensors> old_file, read_tensors(before, ctx));
   if (!old_file) return changes;
-  OUTLAST_TRY_ASSIGN(const std::optional<Safetensors> new_file, read_header(after, ctx));
+  OUTLAST_TRY_ASSIGN(const std::optional<Safetensors> new_file, read_tensors(after, ctx));
   if (!new_file) return changes;
   std::map<std::string, Pair> pairs;
   for (const Tensor& tensor : old_file->tensors) pairs[tensor.name].before = &tensor;

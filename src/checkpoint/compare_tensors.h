@@ -5,11 +5,15 @@
 
 #include "base/result.h"
 #include "checkpoint/compare.h"
+#include "checkpoint/item_reader.h"
 #include "checkpoint/loaded_checkpoint.h"
 #include "checkpoint/safetensors.h"
 #include "sys/call_context.h"
 
 namespace outlast::checkpoint {
+
+// What the header of a safetensors file says; nullopt if it is no sound one. Reads little more.
+Result<std::optional<Safetensors>> read_tensors(ItemReader& reader, const sys::CallContext& ctx);
 
 struct TensorChange {
   std::optional<Tensor> before = {};  // nullopt: it was added

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "checkpoint/checkpoints.h"
+#include "checkpoint/safetensors.h"
 #include "cli/command_line.h"
 #include "cli/command_spec.h"
 #include "cli/exit_code.h"
@@ -191,6 +192,10 @@ std::string format_metrics(const job::CheckpointFacts& facts) {
 std::string format_seqs(const std::vector<job::Seq>& seqs) {
   if (seqs.size() < 2) return fmt::format("{}", fmt::join(seqs, ""));
   return fmt::format("{} and {}", fmt::join(seqs.begin(), seqs.end() - 1, ", "), seqs.back());
+}
+
+std::string format_type(const checkpoint::Tensor& tensor) {
+  return fmt::format("{} [{}]", checkpoint::to_string(tensor.dtype), fmt::join(tensor.shape, ", "));
 }
 
 Json checkpoint_json(const job::LogEntry& entry) {

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "checkpoint/checkpoints.h"
+#include "checkpoint/safetensors.h"
 #include "cli/command_line.h"
 #include "cli/command_spec.h"
 #include "cli/exit_code.h"
@@ -55,6 +56,8 @@ std::string format_time(WallTime time);
 std::string format_metrics(const job::CheckpointFacts& facts);
 // "1, 2 and 5"
 std::string format_seqs(const std::vector<job::Seq>& seqs);
+// "F32 [4, 3]".
+std::string format_type(const checkpoint::Tensor& tensor);
 // What every command tells of a checkpoint in JSON.
 Json checkpoint_json(const job::LogEntry& entry);
 

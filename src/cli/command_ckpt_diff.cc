@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include <cstdint>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
@@ -15,6 +14,7 @@
 #include "base/units.h"
 #include "checkpoint/compare.h"
 #include "checkpoint/compare_tensors.h"
+#include "checkpoint/item_reader.h"
 #include "checkpoint/loaded_checkpoint.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
@@ -115,21 +115,16 @@ std::string details(const ItemChange& change) {
   return text;
 }
 
-// "F32 [4, 3]".
-std::string type_of(const Tensor& tensor) {
-  return fmt::format("{} [{}]", to_string(tensor.dtype), fmt::join(tensor.shape, ", "));
-}
-
 std::string tensor_line(const TensorChange& change) {
   const auto name = [](const Tensor& tensor) { return printable_whole(tensor.name); };
   if (change.before && change.after) {
     return fmt::format("  {:8}  {}  {}\n", word_for(change), name(*change.after),
-                       change.type_differs ? fmt::format("{} to {}", type_of(*change.before),
-                                                         type_of(*change.after))
-                                           : type_of(*change.after));
+                       change.type_differs ? fmt::format("{} to {}", format_type(*change.before),
+                                                         format_type(*change.after))
+                                           : format_type(*change.after));
   }
   const Tensor tensor = change.after ? *change.after : change.before.value_or(Tensor());
-  return fmt::format("  {:8}  {}  {}\n", word_for(change), name(tensor), type_of(tensor));
+  return fmt::format("  {:8}  {}  {}\n", word_for(change), name(tensor), format_type(tensor));
 }
 
 Json tensor_json(const TensorChange& change) {

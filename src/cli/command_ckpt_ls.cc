@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"

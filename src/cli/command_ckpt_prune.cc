@@ -108,8 +108,8 @@ Result<ExitCode> run_ckpt_prune(const Invocation& invocation, Context& context) 
   const Result<PruneRequest> request = read_prune(invocation);
   if (!request) return wrong_value(invocation, context, request.error().sentence());
   OUTLAST_TRY_ASSIGN(OpenJob job, open_job(invocation, context.world));
-  if (request->retention.best) {
-    OUTLAST_TRY(check_metric_exists(request->retention.best->metric, job));
+  if (const auto& best = request->retention.best) {
+    OUTLAST_TRY(check_metric_exists(best->metric, job));
   }
   const Result<PruneSummary> done = job.checkpoints->prune(*request, {});
   warn_of_damaged_entries(job, context.terminal);

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <string>
 #include <utility>
 
 #include "base/error.h"

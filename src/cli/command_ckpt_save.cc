@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <string>

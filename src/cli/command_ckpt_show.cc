@@ -1,9 +1,8 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,8 +13,11 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "checkpoint/compare_tensors.h"
+#include "checkpoint/item_reader.h"
 #include "checkpoint/loaded_checkpoint.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/safetensors.h"
 #include "cli/ckpt_access.h"
 #include "cli/command_line.h"
 #include "cli/command_spec.h"
@@ -39,7 +41,32 @@ bool has_mode(const Item& item) {
   return item.kind == ItemKind::kFile || item.kind == ItemKind::kFolder;
 }
 
-Json item_json(const Item& item) {
+// An item as it is shown; with --tensors also what is in a safetensors file.
+struct ShownItem {
+  const Item* item = nullptr;
+  std::optional<checkpoint::Safetensors> tensors = {};
+};
+
+Result<std::vector<ShownItem>> look_at_items(const checkpoint::LoadedCheckpoint& loaded,
+                                             bool tensors, OpenJob& job) {
+  std::map<const Item*, ShownItem> shown;
+  for (const checkpoint::Manifest& manifest : loaded.manifests) {
+    for (const Item& item : manifest.items) {
+      ShownItem& one = shown[&item];
+      one.item = &item;
+      if (!tensors || item.kind != ItemKind::kFile) continue;
+      checkpoint::ItemReader reader(job.checkpoints->reader_parts(),
+                                    {.manifest = &manifest, .item = &item});
+      OUTLAST_TRY_ASSIGN(one.tensors, checkpoint::read_tensors(reader, {}));
+    }
+  }
+  std::vector<ShownItem> in_order;
+  for (const Item* item : loaded.all_items()) in_order.push_back(std::move(shown[item]));
+  return in_order;
+}
+
+Json item_json(const ShownItem& shown) {
+  const Item& item = *shown.item;
   Json json = {{"path", item.path}, {"kind", checkpoint::to_string(item.kind)}};
   if (has_content(item)) {
     json["size"] = item.size;
@@ -50,17 +77,34 @@ Json item_json(const Item& item) {
     json["modified"] = format_rfc3339(item.modified);
   }
   if (!item.target.empty()) json["target"] = item.target;
+  if (shown.tensors) {
+    json["tensors"] = Json::array();
+    for (const checkpoint::Tensor& tensor : shown.tensors->tensors) {
+      json["tensors"].push_back({{"name", tensor.name},
+                                 {"dtype", checkpoint::to_string(tensor.dtype)},
+                                 {"shape", tensor.shape},
+                                 {"bytes", tensor.end - tensor.begin}});
+    }
+  }
   return json;
 }
 
-std::string item_line(const Item& item) {
+std::string item_text(const ShownItem& shown) {
+  const Item& item = *shown.item;
   const std::string target =
       item.target.empty() ? std::string() : fmt::format(" -> {}", printable_whole(item.target));
-  return fmt::format("{:8}  {:4}  {:>14}  {:20}  {}{}\n", checkpoint::to_string(item.kind),
-                     has_mode(item) ? fmt::format("{:04o}", item.mode) : "",
-                     has_content(item) ? fmt::format("{}", item.size) : "",
-                     has_mode(item) ? format_time(item.modified) : "", printable_whole(item.path),
-                     target);
+  std::string text = fmt::format(
+      "{:8}  {:4}  {:>14}  {:20}  {}{}\n", checkpoint::to_string(item.kind),
+      has_mode(item) ? fmt::format("{:04o}", item.mode) : "",
+      has_content(item) ? fmt::format("{}", item.size) : "",
+      has_mode(item) ? format_time(item.modified) : "", printable_whole(item.path), target);
+  if (!shown.tensors) return text;
+  for (const checkpoint::Tensor& tensor : shown.tensors->tensors) {
+    text +=
+        fmt::format("{:8}  {:4}  {:>14}  {:20}    {}\n", "tensor", "", tensor.end - tensor.begin,
+                    format_type(tensor), printable_whole(tensor.name));
+  }
+  return text;
 }
 
 std::string entry_text(const job::LogEntry& entry, bool pinned, const std::string& name) {
@@ -94,7 +138,8 @@ Result<ExitCode> run_ckpt_show(const Invocation& invocation, Context& context) {
   if (!loaded) {
     return loaded.error().while_doing(fmt::format("look into checkpoint {}", entry.seq));
   }
-  const std::vector<const Item*> items = loaded->all_items();
+  OUTLAST_TRY_ASSIGN(const std::vector<ShownItem> items,
+                     look_at_items(*loaded, invocation.flag("tensors"), job));
   if (context.terminal.json()) {
     Json json = checkpoint_json(entry);
     json["pinned"] = pinned;
@@ -103,11 +148,11 @@ Result<ExitCode> run_ckpt_show(const Invocation& invocation, Context& context) {
       json["manifests"].push_back(manifest.hex());
     }
     json["items"] = Json::array();
-    for (const Item* item : items) json["items"].push_back(item_json(*item));
+    for (const ShownItem& item : items) json["items"].push_back(item_json(item));
     context.terminal.print_json(json);
   } else {
     std::string text;
-    for (const Item* item : items) text += item_line(*item);
+    for (const ShownItem& item : items) text += item_text(item);
     context.terminal.print(text);
   }
   return ExitCode::kOk;
@@ -120,9 +165,13 @@ CommandSpec ckpt_show_command() {
       .path = {"ckpt", "show"},
       .group = "Checkpoints",
       .summary = "Show what a checkpoint is made of",
-      .description = {"Prints what the log says of a checkpoint, and everything in it: kind, mode, "
-                      "size in bytes, time of the last change, path. Only the manifest is read."},
-      .options = with_job_options({seq_option("the newest")}),
+      .description =
+          {"Prints what the log says of a checkpoint, and everything in it: kind, mode, "
+           "size in bytes, time of the last change, path. Only the manifest is read, and with "
+           "--tensors the headers of safetensors files."},
+      .options = with_job_options(
+          {seq_option("the newest"),
+           {.name = "tensors", .help = "list the tensors in safetensors files, too"}}),
       .examples = {{.command = "outlast ckpt show --root s3://my-bucket/training --job j1",
                     .does = "Look into the newest"}},
       .run = run_ckpt_show,
