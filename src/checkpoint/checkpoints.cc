@@ -1,10 +1,9 @@
 #include "checkpoint/checkpoints.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <cmath>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,7 +25,7 @@
 #include "checkpoint/writer.h"
 #include "job/history.h"
 #include "job/log_entry.h"
-#include "store/object_store.h"
+#include "store/prefixed_store.h"
 #include "sys/call_context.h"
 
 namespace outlast::checkpoint {
@@ -175,10 +174,11 @@ Result<Restored> Checkpoints::restore(const RestoreRequest& request, const sys::
     if (!loaded && is_damage(loaded.error())) {
       return Error(ErrorCode::kCorrupt, loaded.error().to_string());
     }
-    if (!loaded) return loaded.error();
-    if (request.regions_as_files) {
-      OUTLAST_TRY_ASSIGN(*loaded, with_regions_as_files(*std::move(loaded)));
+    if (loaded && request.regions_as_files) {
+      Result<LoadedCheckpoint> plain = with_regions_as_files(*std::move(loaded));
+      loaded = std::move(plain);
     }
+    if (!loaded) return loaded.error();
     OUTLAST_TRY_ASSIGN(const RestoreSummary summary,
                        restore_to_folder(reader_parts(), parts_.files, *loaded, request.folder,
                                          request.options, ctx));

@@ -44,7 +44,7 @@ struct Saved {
 struct RestoreRequest {
   std::string folder = {};
   std::optional<job::Seq> seq = {};  // the newest that verifies, unless given
-  bool regions_as_files = false;  // they are left out otherwise
+  bool regions_as_files = false;     // they are left out otherwise
   RestoreOptions options = {};
   // Told of each checkpoint that is damaged and passed over.
   std::function<void(job::Seq seq, const Error& damage)> passed_over = {};

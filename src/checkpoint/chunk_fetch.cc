@@ -144,10 +144,10 @@ class Fetch {
 
 }  // namespace
 
-Result<void> fetch_chunks(store::ObjectStore& store, const Crew& crew,
-                          const std::vector<WantedChunk>& wanted,
-                          const std::function<Result<void>(std::size_t index, BytesView raw)>& deliver,
-                          const sys::CallContext& ctx) {
+Result<void> fetch_chunks(
+    store::ObjectStore& store, const Crew& crew, const std::vector<WantedChunk>& wanted,
+    const std::function<Result<void>(std::size_t index, BytesView raw)>& deliver,
+    const sys::CallContext& ctx) {
   Fetch fetch(store, wanted, crew.workers, deliver);
   const Piece piece = [&](std::size_t range, std::size_t worker, const sys::CallContext& inner) {
     return fetch.fetch(range, worker, inner);

@@ -25,9 +25,9 @@ struct WantedChunk {
 // each with its name; `deliver` gets the raw bytes of wanted[index], in any order, from several
 // threads at once, and each once. The first error ends it; kCorrupt, naming the pack, if one is
 // damaged or missing. Memory: a range, and a chunk, for each worker.
-Result<void> fetch_chunks(store::ObjectStore& store, const Crew& crew,
-                          const std::vector<WantedChunk>& wanted,
-                          const std::function<Result<void>(std::size_t index, BytesView raw)>& deliver,
-                          const sys::CallContext& ctx);
+Result<void> fetch_chunks(
+    store::ObjectStore& store, const Crew& crew, const std::vector<WantedChunk>& wanted,
+    const std::function<Result<void>(std::size_t index, BytesView raw)>& deliver,
+    const sys::CallContext& ctx);
 
 }  // namespace outlast::checkpoint

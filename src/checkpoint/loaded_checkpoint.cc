@@ -48,7 +48,7 @@ std::vector<const Item*> LoadedCheckpoint::all_items() const {
       items.push_back(&item);
     }
   }
-  std::ranges::stable_sort(items, {}, [](const Item* item) -> const std::string& { return item->path; });
+  std::ranges::sort(items, {}, [](const Item* item) -> const std::string& { return item->path; });
   return items;
 }
 
@@ -118,8 +118,8 @@ Result<void> restore_regions(const ReaderParts& parts, const LoadedCheckpoint& c
   }
   for (const auto& [name, memory] : into) {
     if (!found.contains(name)) {
-      return Error(ErrorCode::kNotFound, fmt::format("checkpoint {} has no region '{}'",
-                                                     checkpoint.entry.seq, name));
+      return Error(ErrorCode::kNotFound,
+                   fmt::format("checkpoint {} has no region '{}'", checkpoint.entry.seq, name));
     }
   }
   const auto deliver = [&](std::size_t index, BytesView raw) -> Result<void> {

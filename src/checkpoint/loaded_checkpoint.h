@@ -27,8 +27,8 @@ struct LoadedCheckpoint {
 };
 
 // Fetches the manifests and compares them with their names. kCorrupt, naming the object, if one is
-// damaged or missing, kInvalidArgument if it is of a newer format: the checkpoint cannot be restored
-// then.
+// damaged or missing, kInvalidArgument if it is of a newer format: the checkpoint cannot be
+// restored then.
 Result<LoadedCheckpoint> load_checkpoint(store::ObjectStore& store, const job::LogEntry& entry,
                                          const sys::CallContext& ctx);
 

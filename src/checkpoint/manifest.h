@@ -57,7 +57,8 @@ struct Item {
 };
 
 struct Manifest {
-  // Random; makes it unlike all others, so that a name that a prune has condemned is not used again.
+  // Random; makes it unlike all others, so that a name that a prune has condemned is not used
+  // again.
   std::string salt = {};
   std::uint32_t rank = 0;
   // Where the identities mean something: the machine and the file system. "" if nowhere.

@@ -41,7 +41,7 @@ class Run {
     for (std::size_t worker = 0; worker < wanted; ++worker) {
       workers.push_back(
           crew_.threads.spawn(fmt::format("{}-{}", name, worker),
-                         [this, worker](const std::stop_token&) { run_worker(worker); }));
+                              [this, worker](const std::stop_token&) { run_worker(worker); }));
     }
     Result<void> done = wait(ctx);
     if (!done) stop_.request_stop();

@@ -92,9 +92,10 @@ class Pruning {
     const job::History& history = log_.history();
     if (!history.damaged().empty() && !request_.drop_damaged) {
       const auto& [seq, damage] = *history.damaged().begin();
-      return damage.while_doing(fmt::format("nothing was removed: entry {} of the log cannot be "
-                                            "read, and so nobody knows what it needs",
-                                            seq));
+      return damage.while_doing(
+          fmt::format("nothing was removed: entry {} of the log cannot be "
+                      "read, and so nobody knows what it needs",
+                      seq));
     }
     std::vector<job::LogEntry> checkpoints;
     for (const job::Seq seq : history.restorable()) {
@@ -214,10 +215,11 @@ Result<Condemned> decode_condemned(std::string_view text) {
   OUTLAST_TRY_ASSIGN(const Json json, parse_json(text, {.bytes_max = kListBytesMax}));
   OUTLAST_TRY_ASSIGN(const std::uint64_t format, json_uint(json, "format"));
   if (format > kFormat) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("the list of condemned objects is of format {}; this outlast reads {}: "
-                             "use a newer one",
-                             format, kFormat));
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("the list of condemned objects is of format {}; this outlast reads {}: "
+                    "use a newer one",
+                    format, kFormat));
   }
   const auto objects = json.find("objects");
   if (objects == json.end() || !objects->is_array()) return corrupt("it has no objects");

@@ -19,9 +19,9 @@
 
 // Removing what no checkpoint needs any more, while others go on writing. First objects are
 // condemned: a list of their names is stored, and an entry of the log names it. Whoever commits
-// after that entry has read it, because the log has no gaps, and does not build on what it condemns.
-// Only then, and after a grace period for those who still read, they are removed. Names are never
-// used again: packs and manifests are salted.
+// after that entry has read it, because the log has no gaps, and does not build on what it
+// condemns. Only then, and after a grace period for those who still read, they are removed. Names
+// are never used again: packs and manifests are salted.
 namespace outlast::checkpoint {
 
 // What a prune entry has condemned, and since when, by the store's clock.

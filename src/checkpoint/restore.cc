@@ -113,8 +113,8 @@ class FolderRestore {
   const LoadedCheckpoint& checkpoint_;
   TreeTarget& target_;
   const RestoreOptions& options_;
-  std::vector<std::vector<MissingChunk>> missing_;   // by file; each worker writes its own
-  std::vector<std::atomic<std::size_t>> left_;       // chunks, by file
+  std::vector<std::vector<MissingChunk>> missing_;  // by file; each worker writes its own
+  std::vector<std::atomic<std::size_t>> left_;      // chunks, by file
   std::vector<WantedChunk> wanted_;
   std::vector<std::vector<Destination>> destinations_;  // by wanted chunk
   Mutex mutex_;

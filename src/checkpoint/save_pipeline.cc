@@ -63,8 +63,8 @@ struct SavePipeline::Worker {
 };
 
 struct SavePipeline::Work {
-  SaveTask* task = nullptr;                // either this is to be opened
-  std::shared_ptr<Opened> opened = {};     // or these chunks of it are to be saved
+  SaveTask* task = nullptr;             // either this is to be opened
+  std::shared_ptr<Opened> opened = {};  // or these chunks of it are to be saved
   std::size_t first = 0;
   std::size_t count = 0;
 };

@@ -33,9 +33,9 @@ struct SaveTask {
   std::function<Result<std::unique_ptr<SaveSource>>()> open = {};
 };
 
-// The workers of one save: each takes pieces of what is to be saved, in order, and has a pack of its
-// own that it uploads when it is full. So as much is in memory as there are workers, and while some
-// wait for the store, others use the processor. Owned by one thread, used once.
+// The workers of one save: each takes pieces of what is to be saved, in order, and has a pack of
+// its own that it uploads when it is full. So as much is in memory as there are workers, and while
+// some wait for the store, others use the processor. Owned by one thread, used once.
 class SavePipeline {
  public:
   SavePipeline(const WriterParts& parts, const SaveOptions& options, const PackSalt& salt,

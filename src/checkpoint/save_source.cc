@@ -1,6 +1,5 @@
 #include "checkpoint/save_source.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

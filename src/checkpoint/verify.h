@@ -27,7 +27,7 @@ struct VerifyRequest {
 
 // Something that is not as it should be.
 struct Finding {
-  bool is_damage = true;  // or only something odd, which harms nothing
+  bool is_damage = true;                   // or only something odd, which harms nothing
   std::string object = {};                 // its URL
   std::string sentence = {};               // what is wrong with it
   std::vector<job::Seq> checkpoints = {};  // that cannot be restored because of it

@@ -68,9 +68,8 @@ class KnownFiles {
     const auto known = files_.find(found.item.path);
     if (known == files_.end()) return std::nullopt;
     const Item& item = *known->second.item;
-    const FileIdentity now = {.inode = found.info.inode,
-                              .modified = found.info.modified,
-                              .changed = found.info.changed};
+    const FileIdentity now = {
+        .inode = found.info.inode, .modified = found.info.modified, .changed = found.info.changed};
     if (item.identity != now || item.size != found.info.size) return std::nullopt;
     return known->second;
   }
@@ -82,9 +81,9 @@ class KnownFiles {
 Result<void> check_names(const std::vector<Item>& items) {
   for (std::size_t i = 1; i < items.size(); ++i) {
     if (items[i - 1].path == items[i].path) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("'{}' would be saved twice; give one of them another name",
-                               items[i].path));
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' would be saved twice; give one of them another name", items[i].path));
     }
   }
   return {};
@@ -121,14 +120,13 @@ Result<SavedPart> save_part(const WriterParts& parts, const State& state,
   }
   for (const Region& region : state.regions) {
     if (!is_safe_path(region.name)) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("'{}' cannot name a region: it must be a relative path",
-                               region.name));
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("'{}' cannot name a region: it must be a relative path", region.name));
     }
     Item& item = items.emplace_back(Item{.kind = ItemKind::kRegion, .path = region.name});
     progress.bytes += region.bytes.size();
-    tasks.push_back({.item = &item,
-                     .open = [&region]() -> Result<std::unique_ptr<SaveSource>> {
+    tasks.push_back({.item = &item, .open = [&region]() -> Result<std::unique_ptr<SaveSource>> {
                        return make_region_to_save(region);
                      }});
   }
@@ -151,8 +149,8 @@ Result<SavedPart> save_part(const WriterParts& parts, const State& state,
   const std::string text = encode_manifest(manifest);
   saved.manifest = sha256(as_bytes(text));
   saved.packs = std::move(manifest.packs);
-  OUTLAST_TRY(parts.store.put(manifest_key(saved.manifest), as_bytes(text),
-                              store::WriteIf::always(), ctx));
+  OUTLAST_TRY(
+      parts.store.put(manifest_key(saved.manifest), as_bytes(text), store::WriteIf::always(), ctx));
   saved.totals.bytes_stored += text.size();
   return saved;
 }

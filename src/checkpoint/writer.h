@@ -22,7 +22,7 @@
 namespace outlast::checkpoint {
 
 enum class Compression {
-  kAuto,    // where it makes the save faster: not when the store takes bytes faster than they shrink
+  kAuto,  // where it makes the save faster: not when the store takes bytes faster than they shrink
   kAlways,  // whatever shrinks
   kNever,
 };
@@ -43,17 +43,17 @@ struct State {
 };
 
 struct SaveProgress {
-  std::uint64_t bytes = 0;          // of the state
-  std::uint64_t bytes_known = 0;    // of these: read, or known to be what they were
-  std::uint64_t bytes_same = 0;     // of these: in the store before
-  std::uint64_t bytes_stored = 0;   // added to the store, after compression
-  std::uint64_t files_again = 0;    // read again because they changed meanwhile
+  std::uint64_t bytes = 0;         // of the state
+  std::uint64_t bytes_known = 0;   // of these: read, or known to be what they were
+  std::uint64_t bytes_same = 0;    // of these: in the store before
+  std::uint64_t bytes_stored = 0;  // added to the store, after compression
+  std::uint64_t files_again = 0;   // read again because they changed meanwhile
 };
 
 struct SaveOptions {
   Compression compression = Compression::kAuto;
-  unsigned workers = 6;                     // each has a pack in memory
-  std::uint64_t pack_bytes = 16U << 20U;    // a pack is closed when it is larger
+  unsigned workers = 6;                                 // each has a pack in memory
+  std::uint64_t pack_bytes = 16U << 20U;                // a pack is closed when it is larger
   std::function<void(const SaveProgress&)> watch = {};  // about ten times a second
 };
 

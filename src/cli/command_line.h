@@ -40,7 +40,7 @@ Result<Resolved> resolve_command(const Catalog& catalog, std::span<const std::st
 struct Invocation {
   const CommandSpec* command = nullptr;
   std::vector<std::string> positionals;
-  std::map<std::string, std::string, std::less<>> values;  // options with a value
+  std::map<std::string, std::string, std::less<>> values;              // options with a value
   std::map<std::string, std::vector<std::string>, std::less<>> lists;  // those that may be repeated
   std::set<std::string, std::less<>> flags;
   std::vector<std::string> trailing;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>
@@ -30,7 +31,7 @@ std::set<Seq> choose_kept(const Retention& retention, const std::vector<LogEntry
     if (metric == entry.checkpoint.metrics.end()) continue;
     ranked.emplace_back(retention.best->highest ? -metric->second : metric->second, entry.seq);
   }
-  std::ranges::stable_sort(ranked, {}, [](const auto& one) { return one.first; });
+  std::ranges::sort(ranked);  // of equals the older one
   for (std::size_t i = 0; retention.best && i < ranked.size() && i < retention.best->count; ++i) {
     kept.insert(ranked[i].second);
   }

@@ -46,7 +46,8 @@ TEST(PosixFileSystem, AFullDiskIsNoSpace) {
   const auto written = (*full)->write_at(as_bytes("x"), 0);
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code(), ErrorCode::kNoSpace);
-  EXPECT_EQ(written.error().to_string(), "write /dev/full: No space left on device; make room there and try again");
+  EXPECT_EQ(written.error().to_string(),
+            "write /dev/full: No space left on device; make room there and try again");
 }
 
 TEST(PosixFileSystem, ReadsFilesThatDoNotKnowTheirSize) {
