@@ -100,7 +100,8 @@ TEST_P(TreeTargets, WhatIsRightIsLeftAlone) {
     const std::string before = describe_tree(world.files, dir + "/t");
     const auto inodes = [&] {
       std::vector<std::uint64_t> numbers;
-      for (const FoundItem& found : scan_tree(world.files, {dir + "/t"}, {})->found) {
+      const TreeScan scan = scan_tree(world.files, {dir + "/t"}, {}).value();
+      for (const FoundItem& found : scan.found) {
         numbers.push_back(found.info.inode);
       }
       return numbers;
