@@ -156,7 +156,7 @@ def bench_growth(scratch, env, options):
     ours = Outlast(options.program, scratch / "growth", "auto", "outlast")
     state = scratch / "small"
     state.mkdir()
-    print(f"Growth: a save of 1 MiB, and opening the job, with so many checkpoints in the root")
+    print("Growth: a save of 1 MiB, and opening the job, with so many checkpoints in the root")
     wanted = [count for count in (10, 100, 1000) if count <= options.growth]
     for count in range(1, (wanted[-1] if wanted else 0) + 10):
         progress(f"growth: {count}")
@@ -182,8 +182,7 @@ def main():
     parser.add_argument("--checkpoints", type=int, default=10, help="length of a series")
     parser.add_argument("--growth", type=int, default=1000, help="most checkpoints in one root")
     options = parser.parse_args()
-    env = {**os.environ, "RESTIC_PASSWORD": "bench", "BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes",
-           "BORG_BASE_DIR": "/nonexistent"}
+    env = {**os.environ, "RESTIC_PASSWORD": "bench", "BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes"}
     with tempfile.TemporaryDirectory(prefix="outlast-bench-") as folder:
         scratch = pathlib.Path(folder)
         env["BORG_BASE_DIR"] = str(scratch / "borg-home")

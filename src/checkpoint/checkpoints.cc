@@ -87,28 +87,29 @@ Result<Saved> Checkpoints::save(const State& state, const SaveRequest& request,
 
 Result<SavedPart> Checkpoints::save_part(const State& state, const SaveOptions& options,
                                          const sys::CallContext& ctx) {
-  OUTLAST_TRY_ASSIGN(const std::vector<Manifest> manifests, base(ctx));
-  return checkpoint::save_part(writer_parts(), state, manifests, options, rate_, ctx);
+  OUTLAST_TRY(load_base(ctx));
+  static const std::vector<Manifest> nothing;
+  return checkpoint::save_part(writer_parts(), state, base_ ? base_->manifests : nothing, options,
+                               rate_, ctx);
 }
 
 // What the newest checkpoint is made of: all that a save may build on. A prune never drops the
 // newest one, so that only another attempt's checkpoint, after whose fence we cannot commit any
 // more, could make it go.
-Result<std::vector<Manifest>> Checkpoints::base(const sys::CallContext& ctx) {
+Result<void> Checkpoints::load_base(const sys::CallContext& ctx) {
   OUTLAST_TRY(log_.refresh(ctx));
   const std::vector<job::Seq> restorable = log_.history().restorable();
   const job::LogEntry* newest =
       restorable.empty() ? nullptr : log_.history().find(restorable.back());
-  if (newest == nullptr) return std::vector<Manifest>();
-  if (base_ && base_->entry.seq == newest->seq) return base_->manifests;
+  if (base_ && newest != nullptr && base_->entry.seq == newest->seq) return {};
+  base_.reset();
+  if (newest == nullptr) return {};
   Result<LoadedCheckpoint> loaded = load_checkpoint(*store_, *newest, ctx);
-  if (loaded) {
-    base_ = *std::move(loaded);
-    return base_->manifests;
-  }
   // A damaged one is nothing to build on; saving everything anew heals it.
-  if (is_damage(loaded.error())) return std::vector<Manifest>();
-  return std::move(loaded).error();
+  if (!loaded && is_damage(loaded.error())) return {};
+  if (!loaded) return std::move(loaded).error();
+  base_ = *std::move(loaded);
+  return {};
 }
 
 Result<Saved> Checkpoints::commit(const std::vector<SavedPart>& parts, const SaveRequest& request,

@@ -107,7 +107,7 @@ class Checkpoints {
   Checkpoints(const Parts& parts, std::string job, std::unique_ptr<store::PrefixedStore> store,
               CommitLog log);
 
-  Result<std::vector<Manifest>> base(const sys::CallContext& ctx);
+  Result<void> load_base(const sys::CallContext& ctx);
   WriterParts writer_parts();
 
   const Parts parts_;
@@ -115,7 +115,7 @@ class Checkpoints {
   const std::unique_ptr<store::PrefixedStore> store_;
   CommitLog log_;  // uses the store
   LinkRate rate_;
-  std::optional<LoadedCheckpoint> base_;  // what the last save built on
+  std::optional<LoadedCheckpoint> base_;  // what a save builds on; none: nothing to build on
 };
 
 }  // namespace outlast::checkpoint

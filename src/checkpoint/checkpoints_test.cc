@@ -23,6 +23,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "checkpoint/testing/trees.h"
 #include "checkpoint/tree_scan.h"
 #include "job/log_entry.h"
 #include "store/memory_store.h"
@@ -164,16 +165,36 @@ TEST(Checkpoints, EveryOneCanBeRestored) {
   });
 }
 
-TEST(Checkpoints, OldFilesAreKnownWithoutReading) {
-  with_rig([](Rig& rig) {
-    rig.write("t/f", random_text(3, 200'000));
-    // As if it had been written an hour ago: what is younger is not trusted.
-    State state = rig.state("t");
-    if (state.origin.empty()) GTEST_SKIP() << "this machine has no id";
+TEST(Checkpoints, AFileThatHasNotChangedIsNotOpened) {
+  testing::simulated_world().run([](sys::World& world, const std::string& dir) {
+    store::MemoryBucket bucket;
+    store::MemoryStore root(bucket, world.clock);
+    Rig rig = {.world = world, .dir = dir, .bucket = bucket, .root = root};
+    rig.write("t/f", "what was trained");
     const auto job = rig.open();
-    ASSERT_TRUE(job->save(state, small_packs(), {}));
-    const LoadedCheckpoint first = job->load(job->list({}).value().back(), {}).value();
-    EXPECT_FALSE(first.manifests[0].items[0].identity) << "it is too young";
+    const auto state = [&](const std::string& origin) {
+      State found = rig.state("t");
+      found.origin = origin;
+      return found;
+    };
+    ASSERT_TRUE(job->save(state("here"), small_packs(), {}));
+    const auto save_without_the_file = [&](const std::string& origin) {
+      State found = state(origin);
+      found.files[0].path = rig.path("nowhere");  // opening it would fail
+      return job->save(found, small_packs(), {});
+    };
+    EXPECT_FALSE(save_without_the_file("here")) << "it was so young that it could change unseen";
+
+    ASSERT_TRUE(world.clock.sleep_for(std::chrono::seconds(10), {}));
+    ASSERT_TRUE(job->save(state("here"), small_packs(), {}));
+    const Result<Saved> again = save_without_the_file("here");
+    ASSERT_TRUE(again) << again.error().to_string();
+    EXPECT_EQ(again->totals.bytes_same, 16U);
+    EXPECT_FALSE(save_without_the_file("elsewhere")) << "where an inode means another file";
+    rig.write("t/f", "what was learnt!");
+    EXPECT_FALSE(save_without_the_file("here")) << "it has changed";
+    ASSERT_TRUE(job->restore({.folder = rig.path("back")}, {}));
+    EXPECT_EQ(rig.read("back/f"), "what was trained");
   });
 }
 

@@ -22,6 +22,7 @@
 #include "checkpoint/layout.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/parallel.h"
+#include "checkpoint/read_object.h"
 #include "job/log_entry.h"
 #include "store/object_store.h"
 #include "sys/call_context.h"
@@ -55,26 +56,16 @@ std::vector<const Item*> LoadedCheckpoint::all_items() const {
 Result<Manifest> load_manifest(store::ObjectStore& store, const Sha256Digest& name,
                                const sys::CallContext& ctx) {
   const std::string key = manifest_key(name);
-  std::string text;
-  const store::ByteSink sink = [&](const store::ObjectInfo& object,
-                                   BytesView piece) -> Result<void> {
-    if (object.size > kManifestBytesMax || text.size() + piece.size() > kManifestBytesMax) {
-      return Error(ErrorCode::kCorrupt,
-                   fmt::format("the manifest {} is too large to be one", store.url_of(key)));
-    }
-    text += as_text(piece);
-    return {};
-  };
-  const Result<store::ObjectInfo> got = store.get(key, {}, sink, ctx);
-  if (!got && got.error().code() == ErrorCode::kNotFound) {
+  const Result<std::string> text = read_object(store, key, kManifestBytesMax, ctx);
+  if (!text && text.error().code() == ErrorCode::kNotFound) {
     return Error(ErrorCode::kCorrupt, fmt::format("the manifest {} is missing", store.url_of(key)));
   }
-  if (!got) return got.error();
-  if (sha256(as_bytes(text)) != name) {
+  if (!text) return text.error();
+  if (sha256(as_bytes(*text)) != name) {
     return Error(ErrorCode::kCorrupt,
                  fmt::format("the manifest {} has other bytes than were saved", store.url_of(key)));
   }
-  return decode_manifest(text).while_doing(fmt::format("read the manifest {}", store.url_of(key)));
+  return decode_manifest(*text).while_doing(fmt::format("read the manifest {}", store.url_of(key)));
 }
 
 Result<LoadedCheckpoint> load_checkpoint(store::ObjectStore& store, const job::LogEntry& entry,

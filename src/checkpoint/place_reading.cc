@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/encoding.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "checkpoint/layout.h"
+#include "checkpoint/read_object.h"
 #include "job/log_entry.h"
 #include "store/object_store.h"
 #include "sys/call_context.h"
@@ -28,25 +28,17 @@ constexpr std::size_t kReadersMax = 16;
 
 Result<PlaceReading> read_place(store::ObjectStore& store, job::Seq seq,
                                 const sys::CallContext& ctx) {
-  std::string text;
-  const auto sink = [&](const store::ObjectInfo& object, BytesView piece) -> Result<void> {
-    if (object.size > job::kEntryBytesMax) {
-      return Error(ErrorCode::kCorrupt,
-                   fmt::format("{} has {} bytes, which no entry has", object.key, object.size));
-    }
-    text += as_text(piece);
-    return {};
-  };
   PlaceReading reading{.seq = seq};
-  if (const auto read = store.get(entry_key(seq), {}, sink, ctx); !read) {
-    if (read.error().code() == ErrorCode::kNotFound) return reading;
-    if (read.error().code() != ErrorCode::kCorrupt) {
-      return read.error().while_doing(fmt::format("read entry {} of the commit log", seq));
+  const Result<std::string> text = read_object(store, entry_key(seq), job::kEntryBytesMax, ctx);
+  if (!text) {
+    if (text.error().code() == ErrorCode::kNotFound) return reading;
+    if (text.error().code() != ErrorCode::kCorrupt) {
+      return text.error().while_doing(fmt::format("read entry {} of the commit log", seq));
     }
-    reading.damage = read.error();
+    reading.damage = text.error();
     return reading;
   }
-  Result<job::LogEntry> entry = job::decode_entry(text, seq);
+  Result<job::LogEntry> entry = job::decode_entry(*text, seq);
   if (entry) {
     reading.entry = *std::move(entry);
   } else if (entry.error().code() == ErrorCode::kCorrupt) {

@@ -23,6 +23,7 @@
 #include "checkpoint/layout.h"
 #include "checkpoint/loaded_checkpoint.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/read_object.h"
 #include "job/history.h"
 #include "job/log_entry.h"
 #include "job/retention.h"
@@ -242,15 +243,7 @@ Result<Condemned> decode_condemned(std::string_view text) {
 Result<Condemned> load_condemned(store::ObjectStore& store, const Sha256Digest& name,
                                  const sys::CallContext& ctx) {
   const std::string key = condemned_key(name);
-  std::string text;
-  const store::ByteSink sink = [&](const store::ObjectInfo&, BytesView piece) -> Result<void> {
-    if (text.size() + piece.size() > kListBytesMax) {
-      return Error(ErrorCode::kCorrupt, fmt::format("{} is too large", store.url_of(key)));
-    }
-    text += as_text(piece);
-    return {};
-  };
-  OUTLAST_TRY(store.get(key, {}, sink, ctx));
+  OUTLAST_TRY_ASSIGN(const std::string text, read_object(store, key, kListBytesMax, ctx));
   if (sha256(as_bytes(text)) != name) {
     return Error(ErrorCode::kCorrupt,
                  fmt::format("{} has other bytes than were stored", store.url_of(key)));

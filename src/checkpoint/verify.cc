@@ -22,7 +22,9 @@
 #include "checkpoint/loaded_checkpoint.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/pack.h"
+#include "checkpoint/place_reading.h"
 #include "checkpoint/prune.h"
+#include "checkpoint/read_object.h"
 #include "job/history.h"
 #include "job/log_entry.h"
 #include "store/object_store.h"
@@ -99,9 +101,8 @@ class Verification {
       places.insert(*seq);
       newest = std::max(newest, *seq);
       if (log_.history().find(*seq) == nullptr && !log_.history().damaged().contains(*seq)) {
-        OUTLAST_TRY_ASSIGN(const Bytes bytes, read(key, ctx));
-        const Result<job::LogEntry> entry = job::decode_entry(as_text(bytes), *seq);
-        if (!entry) find_damage(key, entry.error().to_string(), {});
+        OUTLAST_TRY_ASSIGN(const PlaceReading reading, read_place(store_, *seq, ctx));
+        if (reading.damage) find_damage(key, reading.damage->to_string(), {});
       }
       done(size);
     }
@@ -180,14 +181,18 @@ class Verification {
     }
     state.size = size->second;
     if (!request_.full) return &state;
-    const Result<Bytes> bytes = read(key, ctx);
+    const Result<std::string> bytes = read_object(store_, key, kPackBytesMax, ctx);
+    if (!bytes && bytes.error().code() == ErrorCode::kNotFound) {
+      state.damage = "is missing";  // since it was listed
+      return &state;
+    }
     if (!bytes) {
       if (!speaks_of_damage(bytes.error())) return bytes.error();
       state.damage = bytes.error().to_string();
       return &state;
     }
     done(bytes->size());
-    const Result<void> right = check_every_chunk(name, *bytes, state);
+    const Result<void> right = check_every_chunk(name, as_bytes(*bytes), state);
     if (!right) state.damage = right.error().to_string();
     return &state;
   }
@@ -234,20 +239,6 @@ class Verification {
     if (!speaks_of_damage(loaded.error())) return loaded.error();
     find_damage(key, loaded.error().to_string(), {});
     return {};
-  }
-
-  Result<Bytes> read(const std::string& key, const sys::CallContext& ctx) {
-    Bytes bytes;
-    const store::ByteSink sink = [&](const store::ObjectInfo& object,
-                                     BytesView piece) -> Result<void> {
-      if (object.size > kPackBytesMax) {
-        return Error(ErrorCode::kCorrupt, fmt::format("{} is too large", store_.url_of(key)));
-      }
-      bytes.insert(bytes.end(), piece.begin(), piece.end());
-      return {};
-    };
-    OUTLAST_TRY(store_.get(key, {}, sink, ctx));
-    return bytes;
   }
 
   // The same damage, met again for another checkpoint, is one finding.

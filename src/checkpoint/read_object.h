@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "store/object_store.h"
+#include "sys/call_context.h"
+
+namespace outlast::checkpoint {
+
+// A whole object, as bytes in a string. kCorrupt if it has more than `bytes_max`: what is expected
+// there is never that large. Otherwise as ObjectStore::get().
+Result<std::string> read_object(store::ObjectStore& store, const std::string& key,
+                                std::uint64_t bytes_max, const sys::CallContext& ctx);
+
+}  // namespace outlast::checkpoint
