@@ -228,17 +228,15 @@ def ceiling(server, case, scratch, data):
     """Seconds that several curl processes need together for the same work: what the server can do."""
     if case == "put":
         return ceiling_in_parts(server, scratch, data)
-    jobs = []
-    for lane in range(LANES):
-        if case == "get":
-            part = data.stat().st_size // LANES
-            jobs.append(server.curl("big", "-o", os.devnull, "-r", f"{lane * part}-{(lane + 1) * part - 1}"))
-        else:
-            up = case == "put-many"
-            jobs.append(server.curl_many(scratch / f"lane{lane}.conf", "ceiling" if up else "many",
-                                         names_in(scratch / "many")[lane::LANES],
-                                         upload_from=scratch / "many" if up else None))
-    return run_together(jobs)
+    if case == "get":
+        part = data.stat().st_size // LANES
+        return run_together([server.curl("big", "-o", os.devnull, "-r", f"{lane * part}-{(lane + 1) * part - 1}")
+                             for lane in range(LANES)])
+    up = case == "put-many"
+    return run_together([server.curl_many(scratch / f"lane{lane}.conf", "ceiling" if up else "many",
+                                          names_in(scratch / "many")[lane::LANES],
+                                          upload_from=scratch / "many" if up else None)
+                         for lane in range(LANES)])
 
 
 def run_together(jobs):
@@ -248,11 +246,24 @@ def run_together(jobs):
     return time.monotonic() - started
 
 
-def ceiling_in_parts(server, scratch, data):
+def pieces_of(scratch, data, size):
     pieces = scratch / "pieces"
     if not pieces.exists():
         pieces.mkdir()
-        run(["split", "-b", str(PART_BYTES), "-a", "6", "-d", str(data), str(pieces) + "/"])
+        run(["split", "-b", str(size), "-a", "6", "-d", str(data), str(pieces) + "/"])
+    return pieces
+
+
+def ceiling_in_objects(server, scratch, pieces, download_to=None):
+    """Files as objects of their own, up or down again."""
+    way = {"download_to": download_to} if download_to else {"upload_from": pieces}
+    names = names_in(pieces)
+    return run_together([server.curl_many(scratch / f"lane{lane}.conf", "ceiling", names[lane::LANES], **way)
+                         for lane in range(min(LANES, len(names)))])
+
+
+def ceiling_in_parts(server, scratch, data):
+    pieces = pieces_of(scratch, data, PART_BYTES)
     begun = subprocess.run(server.curl("ceiling?uploads=", "-X", "POST"), check=True, capture_output=True,
                            text=True).stdout
     upload = re.search("<UploadId>(.*)</UploadId>", begun).group(1)
