@@ -20,6 +20,7 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/plain_files.h"
 #include "checkpoint/prune.h"
+#include "checkpoint/read_object.h"
 #include "checkpoint/restore.h"
 #include "checkpoint/verify.h"
 #include "checkpoint/writer.h"
@@ -34,12 +35,6 @@ namespace {
 // A prune that condemns what a save builds on makes it begin again; twice in a row is a prune that
 // runs all the time.
 constexpr int kSavesMax = 3;
-
-// Whether a checkpoint that does not load is at fault, so that another one may be right; also if it
-// is of a newer format.
-bool is_damage(const Error& error) {
-  return error.code() == ErrorCode::kCorrupt || error.code() == ErrorCode::kInvalidArgument;
-}
 
 Result<void> check_metrics(const SaveRequest& request) {
   for (const auto& [name, value] : request.metrics) {
@@ -79,7 +74,9 @@ Result<Saved> Checkpoints::save(const State& state, const SaveRequest& request,
   if (log_.epoch() == 0) OUTLAST_TRY(log_.take_over(request.why, ctx));
   for (int tries = 1;; ++tries) {
     OUTLAST_TRY_ASSIGN(SavedPart part, save_part(state, request.options, ctx));
-    Result<Saved> saved = commit({std::move(part)}, request, ctx);
+    std::vector<SavedPart> parts;  // not a list, whose elements would be copied
+    parts.push_back(std::move(part));
+    Result<Saved> saved = commit(std::move(parts), request, ctx);
     const bool again = !saved && saved.error().code() == ErrorCode::kConditionFailed;
     if (!again || tries == kSavesMax) return saved;
   }
@@ -112,7 +109,7 @@ Result<void> Checkpoints::load_base(const sys::CallContext& ctx) {
   return {};
 }
 
-Result<Saved> Checkpoints::commit(const std::vector<SavedPart>& parts, const SaveRequest& request,
+Result<Saved> Checkpoints::commit(std::vector<SavedPart> parts, const SaveRequest& request,
                                   const sys::CallContext& ctx) {
   OUTLAST_TRY(check_metrics(request));
   job::LogEntry entry = {.kind = job::EntryKind::kCheckpoint, .why = request.why};
@@ -121,9 +118,9 @@ Result<Saved> Checkpoints::commit(const std::vector<SavedPart>& parts, const Sav
   Saved saved;
   std::set<std::string> needed;
   for (const SavedPart& part : parts) {
-    entry.checkpoint.manifests.push_back(part.manifest);
-    needed.insert(manifest_key(part.manifest));
-    for (const Sha256Digest& pack : part.packs) needed.insert(pack_key(pack));
+    entry.checkpoint.manifests.push_back(part.name);
+    needed.insert(manifest_key(part.name));
+    for (const Sha256Digest& pack : part.manifest.packs) needed.insert(pack_key(pack));
     saved.files += part.files;
     saved.totals.bytes += part.totals.bytes;
     saved.totals.bytes_known += part.totals.bytes_known;
@@ -138,6 +135,12 @@ Result<Saved> Checkpoints::commit(const std::vector<SavedPart>& parts, const Sav
     return check_not_condemned(*store_, theirs, needed, ctx);
   };
   OUTLAST_TRY_ASSIGN(saved.seq, log_.append(std::move(entry), objection, ctx));
+  // What the next save builds on need not be fetched: we have just made it.
+  base_.reset();
+  if (const job::LogEntry* committed = log_.history().find(saved.seq)) {
+    base_.emplace(LoadedCheckpoint{.entry = *committed});
+    for (SavedPart& part : parts) base_->manifests.push_back(std::move(part.manifest));
+  }
   return saved;
 }
 
@@ -237,7 +240,7 @@ Result<void> Checkpoints::pin(job::Seq seq, bool pinned, const sys::CallContext&
 Result<VerifyReport> Checkpoints::verify(const VerifyRequest& request,
                                          const sys::CallContext& ctx) {
   OUTLAST_TRY(log_.refresh(ctx));
-  return checkpoint::verify(*store_, log_, request, ctx);
+  return checkpoint::verify(reader_parts(), log_, request, ctx);
 }
 
 ReaderParts Checkpoints::reader_parts() {

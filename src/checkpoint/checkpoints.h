@@ -86,7 +86,7 @@ class Checkpoints {
   // For several ranks: each saves its part, anywhere, and one of them commits all together.
   Result<SavedPart> save_part(const State& state, const SaveOptions& options,
                               const sys::CallContext& ctx);
-  Result<Saved> commit(const std::vector<SavedPart>& parts, const SaveRequest& request,
+  Result<Saved> commit(std::vector<SavedPart> parts, const SaveRequest& request,
                        const sys::CallContext& ctx);
 
   // All that can be restored, oldest first.

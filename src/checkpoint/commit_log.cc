@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 namespace outlast::checkpoint {
 namespace {
 
+constexpr std::uint32_t kFirstPage = 16;  // a folder looks at each file that it lists
 constexpr std::size_t kOlderBatchMax = 64;
 constexpr std::size_t kAllBatchMax = 4096;
 constexpr std::size_t kRefreshBatchMax = 16;
@@ -55,20 +57,20 @@ Result<CommitLog> CommitLog::open(const Parts& parts, const sys::CallContext& ct
 
 // The newest come first. A page may be short or empty, or full of what is no entry.
 Result<job::Seq> CommitLog::find_newest(const sys::CallContext& ctx) {
-  store::ListOptions options{.prefix = std::string(kEntryPrefix)};
-  do {
+  store::ListOptions options{.prefix = std::string(kEntryPrefix), .page_max = kFirstPage};
+  while (true) {
     Result<store::ListPage> page = parts_.store.list(options, ctx);
     if (!page) return page.error().while_doing("find the end of the commit log");
-    job::Seq newest = 0;
     for (const store::ObjectInfo& object : page->objects) {
-      const Result<job::Seq> seq = parse_entry_key(object.key);
-      if (!seq) foreign_.push_back(object.key);
-      if (seq && newest == 0) newest = *seq;
+      if (const Result<job::Seq> seq = parse_entry_key(object.key)) return *seq;
     }
-    if (newest != 0) return newest;
-    options.page_token = page->next;
-  } while (!options.page_token.empty());
-  return 0;
+    if (page->next.empty()) return 0;
+    if (options.page_max == kFirstPage) {
+      options.page_max = store::ListOptions().page_max;  // from the beginning: pages are alike
+    } else {
+      options.page_token = page->next;
+    }
+  }
 }
 
 void CommitLog::take_in(const PlaceReading& newest) {

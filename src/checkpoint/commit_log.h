@@ -40,8 +40,6 @@ class CommitLog {
   static Result<CommitLog> open(const Parts& parts, const sys::CallContext& ctx);
 
   const job::History& history() const { return history_; }
-  // Keys that lie among the entries and are none, as far as open() came across any.
-  const std::vector<std::string>& foreign() const { return foreign_; }
 
   // Reads what was added since.
   Result<void> refresh(const sys::CallContext& ctx);
@@ -94,7 +92,6 @@ class CommitLog {
 
   Parts parts_;
   job::History history_;
-  std::vector<std::string> foreign_;
   std::size_t missing_run_ = 0;  // places just before oldest() in which nothing was
   job::Epoch epoch_ = 0;
   std::optional<job::LogEntry> successor_;  // by which we learnt that our turn is over

@@ -218,24 +218,18 @@ TEST(CommitLogDamage, KeptCheckpointsThatAreGoneAreReported) {
   });
 }
 
-TEST(CommitLogOpening, WhatIsNoEntryIsPassedOverAndRemembered) {
+TEST(CommitLogOpening, WhatIsNoEntryIsPassedOver) {
   in_simulation(1, [](sys::World& world) {
     LogRig rig(world);
     fill(rig, 3, 3);
-    std::vector<std::string> foreign;
     // Enough to fill more than a page before the newest entry.
-    for (int i = 1'000; i < 2'500; ++i) {
-      foreign.push_back("commits/!" + std::to_string(i));
-      rig.put(foreign.back(), "hello");
-    }
-    foreign.emplace_back("commits/999999999997-3.json");  // of place 3, and misnamed
-    rig.put(foreign.back(), "hello");
+    for (int i = 1'000; i < 2'500; ++i) rig.put("commits/!" + std::to_string(i), "hello");
+    rig.put("commits/999999999997-3.json", "hello");  // of place 3, and misnamed
     rig.put("commits/x/999999999990-9.json", "hello");
     rig.put("manifests/1", "hello");
     const CommitLog log = rig.open();
     EXPECT_EQ(log.history().next(), 4U);
     EXPECT_EQ(log.history().restorable(), (std::vector<Seq>{3}));
-    EXPECT_EQ(log.foreign().size(), foreign.size() + 1);
   });
 }
 

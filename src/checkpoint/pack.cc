@@ -138,6 +138,12 @@ PackBuilder::Pack PackBuilder::finish() {
   return pack;
 }
 
+void PackBuilder::reuse(Pack pack) {
+  if (!empty()) return;
+  bytes_ = std::move(pack.bytes);
+  bytes_.clear();
+}
+
 Result<std::vector<StoredChunk>> check_pack(const Sha256Digest& name, BytesView pack) {
   if (pack.size() > kPackBytesMax) {
     return bad_pack(fmt::format("{} bytes are more than any has", pack.size()));

@@ -42,7 +42,10 @@ using PackSalt = std::array<std::byte, 16>;
 // Fills a pack. Confined to its owner.
 class PackBuilder {
  public:
-  explicit PackBuilder(const PackSalt& salt) : salt_(salt) {}
+  // With room for so many bytes, if that is known: growing would need more memory than the pack.
+  explicit PackBuilder(const PackSalt& salt, std::size_t room = 0) : salt_(salt) {
+    bytes_.reserve(room);
+  }
 
   // Encodes a chunk behind those before it; as kNone if `kind` does not make it smaller. Not kZero:
   // zeros are in no pack. The chunk must not be empty or larger than kChunkBytesMax, nor the pack
@@ -58,6 +61,8 @@ class PackBuilder {
   };
   // Appends the table. The builder is empty then, and can be used again.
   Pack finish();
+  // Gives the memory of a pack back, for the next one.
+  void reuse(Pack pack);
 
  private:
   PackSalt salt_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/encoding.h"
@@ -83,12 +84,17 @@ TEST(Pack, TheBuilderStartsOver) {
   Codec codec;
   PackBuilder builder(salt(1));
   builder.add(sha256(as_bytes("a")), as_bytes("a"), CodecKind::kNone, codec);
-  const PackBuilder::Pack first = builder.finish();
+  PackBuilder::Pack first = builder.finish();
   EXPECT_TRUE(builder.empty());
+  EXPECT_EQ(builder.bytes(), 0U);
+  const Sha256Digest name = first.name;
+  const std::byte* const memory = first.bytes.data();
+  builder.reuse(std::move(first));
   EXPECT_EQ(builder.bytes(), 0U);
   builder.add(sha256(as_bytes("b")), as_bytes("b"), CodecKind::kNone, codec);
   const PackBuilder::Pack second = builder.finish();
-  EXPECT_NE(first.name, second.name);
+  EXPECT_NE(second.name, name);
+  EXPECT_EQ(second.bytes.data(), memory);
   ASSERT_TRUE(check_pack(second.name, second.bytes));
   EXPECT_EQ(check_pack(second.name, second.bytes)->size(), 1U);
 }

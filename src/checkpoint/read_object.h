@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "store/object_store.h"
 #include "sys/call_context.h"
@@ -13,5 +14,11 @@ namespace outlast::checkpoint {
 // there is never that large. Otherwise as ObjectStore::get().
 Result<std::string> read_object(store::ObjectStore& store, const std::string& key,
                                 std::uint64_t bytes_max, const sys::CallContext& ctx);
+
+// Whether an error speaks of the object that was read, damaged or of a newer format, and not of the
+// way to it: another object may then be right.
+inline bool is_damage(const Error& error) {
+  return error.code() == ErrorCode::kCorrupt || error.code() == ErrorCode::kInvalidArgument;
+}
 
 }  // namespace outlast::checkpoint

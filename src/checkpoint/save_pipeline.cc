@@ -122,7 +122,9 @@ Result<void> SavePipeline::wait_for_workers(const sys::CallContext& ctx) {
 
 void SavePipeline::run_worker(const std::stop_token& stop) {
   const sys::CallContext ctx = {.stop = stop_.get_token()};
-  Worker worker{.codec = Codec(), .hash = Sha256(), .pack = PackBuilder(salt_)};
+  Worker worker{.codec = Codec(),
+                .hash = Sha256(),
+                .pack = PackBuilder(salt_, options_.pack_bytes + kChunkBytesMax)};
   Result<void> done = {};
   while (std::optional<Work> work = next_work(stop)) {
     done = do_work(*work, worker, ctx);
@@ -271,7 +273,7 @@ Result<void> SavePipeline::close(Opened& opened, Worker& worker, const sys::Call
 
 Result<void> SavePipeline::upload(Worker& worker, const sys::CallContext& ctx) {
   if (worker.pack.empty()) return {};
-  const PackBuilder::Pack pack = worker.pack.finish();
+  PackBuilder::Pack pack = worker.pack.finish();
   compression_.upload_began(parts_.clock.mono_now());
   const Result<std::string> put =
       parts_.store.put(pack_key(pack.name), pack.bytes, store::WriteIf::always(), ctx);
@@ -281,6 +283,7 @@ Result<void> SavePipeline::upload(Worker& worker, const sys::CallContext& ctx) {
   if (!put) return put.error();
   for (const auto& [id, chunk] : worker.packed) table_.place(pack.name, id, chunk);
   worker.packed.clear();
+  worker.pack.reuse(std::move(pack));
   return {};
 }
 

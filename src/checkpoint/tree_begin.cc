@@ -53,6 +53,7 @@ Result<std::unique_ptr<TreeTarget>> TreeTarget::begin(sys::FileSystem& files,
     std::unique_ptr<TreeTarget> target(
         new TreeTarget(files, manifests, std::move(plan), std::move(root), options));
     OUTLAST_TRY(target->look_at_root(ctx));
+    OUTLAST_TRY(target->look_at_the_way(ctx));
     OUTLAST_TRY(target->check_space(ctx));
     OUTLAST_TRY(target->make_mark());
     OUTLAST_TRY(target->make_folders(ctx));
@@ -84,9 +85,30 @@ Result<void> TreeTarget::look_at_root(const sys::CallContext& ctx) {
   return {};
 }
 
+// A folder where the checkpoint has a file may hold anything: it goes only if asked for.
+Result<void> TreeTarget::look_at_the_way(const sys::CallContext& ctx) {
+  if (new_ || options_.exact) return {};
+  const auto look = [&](const Item& item) -> Result<void> {
+    OUTLAST_TRY(check_not_stopped(ctx, "look at the folder"));
+    const std::string path = path_of(item.path);
+    const Result<sys::FileInfo> info = files_.stat(path);
+    if (!info || info->type != sys::FileType::kDirectory) return {};
+    OUTLAST_TRY_ASSIGN(const auto inside, files_.list(path));
+    if (inside.empty()) return {};
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("'{}' is a folder with something in it, where the checkpoint has a {}; "
+                    "move it away, or let it be removed with --exact",
+                    path, to_string(item.kind)));
+  };
+  for (const PlannedFile& file : plan_.files) OUTLAST_TRY(look(*file.item));
+  for (const Item* item : plan_.symlinks) OUTLAST_TRY(look(*item));
+  for (const Item* item : plan_.hardlinks) OUTLAST_TRY(look(*item));
+  return {};
+}
+
 // At least: a file that is there in the right length may be right or must be written anew, which
-// takes room only until the old one goes. What an unfinished restore has left goes now, because it
-// would be counted otherwise.
+// takes room only until the old one goes.
 Result<std::uint64_t> TreeTarget::bytes_to_come(const sys::CallContext& ctx) {
   std::unordered_set<std::string_view> there = {""};  // folders; not through a symlink
   for (const PlannedFolder& folder : plan_.folders) {
@@ -100,7 +122,6 @@ Result<std::uint64_t> TreeTarget::bytes_to_come(const sys::CallContext& ctx) {
     std::uint64_t has = 0;
     if (!new_ && there.contains(parent_of(file.item->path))) {
       const std::string path = path_of(file.item->path);
-      if (was_restoring_) (void)files_.remove_file(part_path(path));
       const Result<sys::FileInfo> info = files_.stat(path);
       if (info && info->type == sys::FileType::kFile) has = info->size;
     }
@@ -110,6 +131,7 @@ Result<std::uint64_t> TreeTarget::bytes_to_come(const sys::CallContext& ctx) {
 }
 
 Result<void> TreeTarget::check_space(const sys::CallContext& ctx) {
+  if (was_restoring_) return {};  // what the restore before this one has left is of use, or goes
   OUTLAST_TRY_ASSIGN(const std::uint64_t needed, bytes_to_come(ctx));
   std::string there = root_;
   for (Result<sys::DiskSpace> space = files_.space(there);; space = files_.space(there)) {

@@ -162,20 +162,50 @@ Result<void> TreeTarget::keep(std::size_t index, const std::string& path,
   return {};
 }
 
+// The part that an unfinished restore has left, to go on with; nullptr if there is none that can
+// be.
+Result<std::shared_ptr<sys::File>> TreeTarget::open_left_part(const PlannedFile& planned,
+                                                              const std::string& part) {
+  const Result<sys::FileInfo> info = files_.stat(part);
+  const bool is_ours = was_restoring_ && info && info->type == sys::FileType::kFile &&
+                       info->links == 1;  // no symlink, and nobody else's file
+  if (!is_ours) return nullptr;
+  Result<std::unique_ptr<sys::File>> opened = files_.open(part, sys::OpenMode::kWrite);
+  if (!opened) return nullptr;
+  std::shared_ptr<sys::File> file = *std::move(opened);  // with parts_
+  OUTLAST_TRY(file->truncate(planned.item->size));
+  // Holes stay holes, which it may not have if it was of another checkpoint.
+  Bytes buffer;
+  std::uint64_t offset = 0;
+  for (const std::uint32_t number : planned.item->chunks) {
+    const StoredChunk& chunk = manifests_[planned.manifest].chunks[number].chunk;
+    if (is_zeros(chunk) && !find_in(*file, chunk, offset, buffer)) return nullptr;
+    offset += chunk.raw_bytes;
+  }
+  return file;
+}
+
 Result<std::vector<MissingChunk>> TreeTarget::begin_part(std::size_t index, const std::string& path,
                                                          const Existing& existing,
                                                          const sys::CallContext& ctx) {
   const PlannedFile& planned = plan_.files[index];
   const std::string part = part_path(path);
+  std::shared_ptr<sys::File> file;  // with parts_
   Result<std::unique_ptr<sys::File>> made = files_.open(part, sys::OpenMode::kCreateExclusive);
   if (!made && made.error().code() == ErrorCode::kAlreadyExists) {
-    OUTLAST_TRY(remove_whatever_is_at(files_, part, ctx));
-    made = files_.open(part, sys::OpenMode::kCreateExclusive);
+    OUTLAST_TRY_ASSIGN(file, open_left_part(planned, part));
+    if (!file) {
+      OUTLAST_TRY(remove_whatever_is_at(files_, part, ctx));
+      made = files_.open(part, sys::OpenMode::kCreateExclusive);
+    }
   }
-  if (!made) return made.error();
-  const std::shared_ptr<sys::File> file = *std::move(made);  // with parts_
-  OUTLAST_TRY(files_.set_mode(part, kOnlyOwner));
-  OUTLAST_TRY(file->truncate(planned.item->size));
+  const bool goes_on = file != nullptr;
+  if (!goes_on) {
+    if (!made) return made.error();
+    file = *std::move(made);
+    OUTLAST_TRY(files_.set_mode(part, kOnlyOwner));
+    OUTLAST_TRY(file->truncate(planned.item->size));
+  }
 
   std::vector<MissingChunk> missing;
   Bytes buffer;
@@ -186,13 +216,14 @@ Result<std::vector<MissingChunk>> TreeTarget::begin_part(std::size_t index, cons
     const StoredChunk& chunk = manifests_[planned.manifest].chunks[number].chunk;
     if (!is_zeros(chunk)) {
       OUTLAST_TRY(check_not_stopped(ctx, "copy what is the same"));
+      const bool is_there = goes_on && find_in(*file, chunk, offset, buffer);
       std::optional<BytesView> found;  // compared again, because it is read again
-      if (existing.file && existing.right[i]) {
+      if (!is_there && existing.file && existing.right[i]) {
         found = find_in(*existing.file, chunk, offset, buffer);
       }
-      if (found) {
-        OUTLAST_TRY(file->write_at(*found, offset));
-        reused += found->size();
+      if (found) OUTLAST_TRY(file->write_at(*found, offset));
+      if (is_there || found) {
+        reused += chunk.raw_bytes;
       } else {
         missing.push_back({.manifest = planned.manifest, .chunk = number, .offset = offset});
       }

@@ -28,10 +28,11 @@ struct MissingChunk {
 };
 
 // Makes a folder what a checkpoint says. It may have contents: files that are right are left alone,
-// of the others only what differs has to be fetched, and what is in the way is replaced. Nothing is
-// written outside of the folder: symlinks in it are replaced, never followed, and a file that has
-// another name elsewhere gets a content of its own. From begin() to the end of finish() a mark in
-// the folder says that it is not to be believed; it outlives a crash, and such a folder can always
+// of the others only what differs has to be fetched, and a file that is in the way is replaced; a
+// folder that is, and is not empty, only if `exact` says so. Nothing is written outside of the
+// folder: symlinks in it are replaced, never followed, and a file that has another name elsewhere
+// gets a content of its own. From begin() to the end of finish() a mark in the folder says that it
+// is not to be believed; it outlives a crash, and such a folder can always
 // be restored into again. The caller:
 //
 //   begin(); for each file, on any thread: prepare(), write() what is missing, finish_file();
@@ -42,13 +43,14 @@ struct MissingChunk {
 class TreeTarget {
  public:
   struct Options {
-    bool exact = false;  // remove what is in the folder and not in the checkpoint
+    bool exact = false;  // remove what is in the folder and not in the checkpoint, or in its way
     // With more files and folders than this, the whole file system is synced instead of each.
     std::size_t sync_each_max = 100;
   };
   // Checks everything that can be before the folder is touched: the manifests, which must outlive
-  // this (see plan_tree()), that `folder` is one or absent (kInvalidArgument), that the disk has
-  // room (kNoSpace). Then makes the mark, durably, and the folders.
+  // this (see plan_tree()), that `folder` is one or absent and no folder in it is in the way
+  // (kInvalidArgument), that the disk has room (kNoSpace). Then makes the mark, durably, and the
+  // folders.
   static Result<std::unique_ptr<TreeTarget>> begin(sys::FileSystem& files,
                                                    std::span<const Manifest> manifests,
                                                    const std::string& folder,
@@ -88,6 +90,7 @@ class TreeTarget {
 
   // tree_begin.cc
   Result<void> look_at_root(const sys::CallContext& ctx);
+  Result<void> look_at_the_way(const sys::CallContext& ctx);
   Result<std::uint64_t> bytes_to_come(const sys::CallContext& ctx);
   Result<void> check_space(const sys::CallContext& ctx);
   Result<void> make_mark();
@@ -98,6 +101,8 @@ class TreeTarget {
                            const sys::CallContext& ctx);
   Result<bool> is_only_ours(const PlannedFile& file, const sys::FileInfo& info);
   Result<void> keep(std::size_t index, const std::string& path, const Existing& existing);
+  Result<std::shared_ptr<sys::File>> open_left_part(const PlannedFile& planned,
+                                                    const std::string& part);
   Result<std::vector<MissingChunk>> begin_part(std::size_t index, const std::string& path,
                                                const Existing& existing,
                                                const sys::CallContext& ctx);

@@ -171,7 +171,12 @@ TEST_P(TreeTargets, WhatIsInTheWayIsReplaced) {
       other.finish_folder(fmt::format("{}/locked", name), 0500);
     }
     other.file("folder", "a file");
-    const auto summary = restore_tree(world, saved, dir + "/back");
+    const std::string before = describe_tree(world.files, dir + "/back");
+    const auto refused = restore_tree(world, saved, dir + "/back");
+    ASSERT_FALSE(refused) << "they may hold anything";
+    EXPECT_EQ(refused.error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(describe_tree(world.files, dir + "/back"), before);
+    const auto summary = restore_tree(world, saved, dir + "/back", {.exact = true});
     ASSERT_TRUE(summary) << summary.error().to_string();
     EXPECT_EQ(summary->removed, 3U);
     EXPECT_EQ(describe_tree(world.files, dir + "/back"), wanted);
@@ -250,6 +255,31 @@ TEST_P(TreeTargets, AFolderWhoseRestoreWasCutOffIsKnownAndCanBeRestoredInto) {
     EXPECT_EQ(exact->removed, 0U);  // no leftovers
     unlock(world, dir + "/t");
     unlock(world, back);
+  });
+}
+
+TEST_P(TreeTargets, WhatAnUnfinishedRestoreHasFetchedIsNotFetchedAgain) {
+  GetParam().run([](sys::World& world, const std::string& dir) {
+    TreeMaker make(world.files, dir + "/t");
+    make.file("f", std::string(8, 'a') + std::string(8, '\0') + std::string(8, 'b'));
+    const SavedTree saved = save_tree(world, {dir + "/t"});
+    make.file("f", std::string(24, 'z'));
+    const SavedTree another = save_tree(world, {dir + "/t"});
+    const auto begin_first_chunk = [&](const SavedTree& tree) {
+      const auto target = TreeTarget::begin(world.files, tree.manifests, dir + "/back", {}, {});
+      ASSERT_TRUE(target) << target.error().to_string();
+      const MissingChunk first = (*target)->prepare(0, {}).value().front();
+      const auto& chunk = tree.manifests[first.manifest].chunks[first.chunk].chunk;
+      ASSERT_TRUE((*target)->write(0, first.offset, tree.chunks.at(chunk.name)));
+    };
+    begin_first_chunk(another);
+    begin_first_chunk(saved);
+    const auto summary = restore_tree(world, saved, dir + "/back");
+    ASSERT_TRUE(summary) << summary.error().to_string();
+    EXPECT_EQ(summary->bytes_written, 8U);
+    EXPECT_EQ(summary->bytes_reused, 8U);
+    EXPECT_EQ(sys::read_file(world.files, dir + "/back/f", 100).value_or(""),
+              std::string(8, 'a') + std::string(8, '\0') + std::string(8, 'b'));
   });
 }
 

@@ -15,6 +15,7 @@
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "checkpoint/codec.h"
 #include "checkpoint/commit_log.h"
@@ -22,6 +23,7 @@
 #include "checkpoint/loaded_checkpoint.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/pack.h"
+#include "checkpoint/pack_survey.h"
 #include "checkpoint/place_reading.h"
 #include "checkpoint/prune.h"
 #include "checkpoint/read_object.h"
@@ -33,11 +35,6 @@
 namespace outlast::checkpoint {
 namespace {
 
-// Whether an error says something about the object, and not about the way to it.
-bool speaks_of_damage(const Error& error) {
-  return error.code() == ErrorCode::kCorrupt || error.code() == ErrorCode::kInvalidArgument;
-}
-
 // The name that ends a key.
 Result<Sha256Digest> name_in(std::string_view key, std::string_view prefix) {
   return parse_sha256(key.substr(prefix.size()));
@@ -45,13 +42,17 @@ Result<Sha256Digest> name_in(std::string_view key, std::string_view prefix) {
 
 class Verification {
  public:
-  Verification(store::ObjectStore& store, CommitLog& log, const VerifyRequest& request)
-      : store_(store), log_(log), request_(request) {}
+  Verification(const ReaderParts& parts, CommitLog& log, const VerifyRequest& request)
+      : parts_(parts), store_(parts.store), log_(log), request_(request) {}
 
   Result<VerifyReport> run(const sys::CallContext& ctx) {
     OUTLAST_TRY(log_.read_all(ctx));
     OUTLAST_TRY(list_objects(ctx));
-    if (request_.full) OUTLAST_TRY(read_every_entry(ctx));
+    if (request_.full) {
+      OUTLAST_TRY(read_every_entry(ctx));
+      const auto done = [this](std::uint64_t bytes) { note_done(bytes); };
+      OUTLAST_TRY(read_packs(parts_, packs_, done, [this] { show(); }, ctx));
+    }
     for (const auto& [seq, damage] : log_.history().damaged()) {
       find_damage(entry_key(seq), damage.to_string(), {});
     }
@@ -60,6 +61,7 @@ class Verification {
     for (const auto& [seq, is_good] : is_good_) {
       (is_good ? report_.good : report_.damaged).push_back(seq);
     }
+    report_.totals = totals();
     return std::move(report_);
   }
 
@@ -70,6 +72,10 @@ class Verification {
       OUTLAST_TRY_ASSIGN(store::ListPage page, store_.list(options, ctx));
       for (const store::ObjectInfo& object : page.objects) {
         sizes_.emplace(object.key, object.size);
+        if (object.key.starts_with(kPackPrefix)) {
+          const Result<Sha256Digest> name = name_in(object.key, kPackPrefix);
+          if (name) packs_[*name].size = object.size;
+        }
         if (!is_ours(object.key)) {
           report_.findings.push_back({.is_damage = false,
                                       .object = store_.url_of(object.key),
@@ -78,7 +84,8 @@ class Verification {
       }
       options.page_token = std::move(page.next);
     } while (!options.page_token.empty());
-    report_.totals.objects = sizes_.size();
+    const MutexLock lock(mutex_);
+    totals_.objects = sizes_.size();
     return {};
   }
 
@@ -95,17 +102,23 @@ class Verification {
   Result<void> read_every_entry(const sys::CallContext& ctx) {
     job::Seq newest = 0;
     std::set<job::Seq> places;
+    std::vector<job::Seq> unread;
     for (const auto& [key, size] : sizes_) {
       const Result<job::Seq> seq = parse_entry_key(key);
       if (!seq) continue;
       places.insert(*seq);
       newest = std::max(newest, *seq);
-      if (log_.history().find(*seq) == nullptr && !log_.history().damaged().contains(*seq)) {
-        OUTLAST_TRY_ASSIGN(const PlaceReading reading, read_place(store_, *seq, ctx));
-        if (reading.damage) find_damage(key, reading.damage->to_string(), {});
-      }
-      done(size);
+      const bool was_read =
+          log_.history().find(*seq) != nullptr || log_.history().damaged().contains(*seq);
+      if (!was_read) unread.push_back(*seq);
+      note_done(size);
     }
+    OUTLAST_TRY_ASSIGN(const std::vector<PlaceReading> readings,
+                       read_places(store_, parts_.threads, unread, ctx));
+    for (const PlaceReading& reading : readings) {
+      if (reading.damage) find_damage(entry_key(reading.seq), reading.damage->to_string(), {});
+    }
+    show();
     for (job::Seq seq = 1; seq < newest; ++seq) {
       if (!places.contains(seq) && !log_.history().damaged().contains(seq)) {
         find_damage(entry_key(seq), "is missing from the log", {});
@@ -123,35 +136,35 @@ class Verification {
         const Result<Manifest> manifest = load_manifest(store_, name, ctx);
         manifests_seen_.insert(manifest_key(name));
         if (!manifest) {
-          if (!speaks_of_damage(manifest.error())) return manifest.error();
+          if (!is_damage(manifest.error())) return manifest.error();
           find_damage(manifest_key(name), manifest.error().to_string(), {seq});
           is_good = false;
           continue;
         }
-        OUTLAST_TRY(look_at_packs(*manifest, seq, is_good, ctx));
+        look_at_packs(*manifest, seq, is_good);
       }
     }
     return {};
   }
 
-  Result<void> look_at_packs(const Manifest& manifest, job::Seq seq, bool& is_good,
-                             const sys::CallContext& ctx) {
+  void look_at_packs(const Manifest& manifest, job::Seq seq, bool& is_good) {
     std::vector<std::vector<const StoredChunk*>> wanted(manifest.packs.size());
     for (const PlacedChunk& placed : manifest.chunks) {
       if (placed.chunk.codec != CodecKind::kZero) wanted[placed.pack].push_back(&placed.chunk);
     }
     for (std::size_t number = 0; number < manifest.packs.size(); ++number) {
       const Sha256Digest& name = manifest.packs[number];
-      OUTLAST_TRY_ASSIGN(const PackState* const pack, look_at_pack(name, ctx));
-      std::string problem = pack->damage;
+      packs_needed_.insert(name);
+      const auto pack = packs_.find(name);
+      std::string problem = pack == packs_.end() ? "is missing" : pack->second.damage;
       for (const StoredChunk* chunk : wanted[number]) {
         if (!problem.empty()) break;
         if (request_.full) {
-          const auto stored = pack->chunks.find(chunk->offset);
-          if (stored == pack->chunks.end() || stored->second != *chunk) {
+          const auto stored = pack->second.chunks.find(chunk->offset);
+          if (stored == pack->second.chunks.end() || stored->second != *chunk) {
             problem = "does not have the chunks that a manifest names";
           }
-        } else if (chunk->offset + chunk->stored_bytes > pack->size) {
+        } else if (chunk->offset + chunk->stored_bytes > pack->second.size) {
           problem = "is cut short";
         }
       }
@@ -159,68 +172,16 @@ class Verification {
       find_damage(pack_key(name), problem, {seq});
       is_good = false;
     }
-    return {};
-  }
-
-  struct PackState {
-    std::uint64_t size = 0;
-    std::map<std::uint64_t, StoredChunk> chunks = {};  // by offset; when every byte is looked at
-    std::string damage = {};                           // what is wrong with it; "" if nothing is
-  };
-
-  // Each pack is looked at once, however many checkpoints need it.
-  Result<const PackState*> look_at_pack(const Sha256Digest& name, const sys::CallContext& ctx) {
-    const std::string key = pack_key(name);
-    const auto [at, is_new] = packs_.try_emplace(key);
-    PackState& state = at->second;
-    if (!is_new) return &state;
-    const auto size = sizes_.find(key);
-    if (size == sizes_.end()) {
-      state.damage = "is missing";
-      return &state;
-    }
-    state.size = size->second;
-    if (!request_.full) return &state;
-    const Result<std::string> bytes = read_object(store_, key, kPackBytesMax, ctx);
-    if (!bytes && bytes.error().code() == ErrorCode::kNotFound) {
-      state.damage = "is missing";  // since it was listed
-      return &state;
-    }
-    if (!bytes) {
-      if (!speaks_of_damage(bytes.error())) return bytes.error();
-      state.damage = bytes.error().to_string();
-      return &state;
-    }
-    done(bytes->size());
-    const Result<void> right = check_every_chunk(name, as_bytes(*bytes), state);
-    if (!right) state.damage = right.error().to_string();
-    return &state;
-  }
-
-  Result<void> check_every_chunk(const Sha256Digest& name, BytesView bytes, PackState& state) {
-    OUTLAST_TRY_ASSIGN(const std::vector<StoredChunk> chunks, check_pack(name, bytes));
-    for (const StoredChunk& chunk : chunks) {
-      raw_.resize(chunk.raw_bytes);
-      OUTLAST_TRY(
-          codec_.decode(chunk.codec, bytes.subspan(chunk.offset, chunk.stored_bytes), raw_));
-      if (sha256(raw_) != chunk.name) {
-        return Error(ErrorCode::kCorrupt,
-                     fmt::format("the chunk at {} is not what its name says", chunk.offset));
-      }
-      state.chunks.emplace(chunk.offset, chunk);
-    }
-    return {};
   }
 
   // What no checkpoint needs: left by broken saves, or waiting to be removed.
   Result<void> look_at_the_rest(const sys::CallContext& ctx) {
+    for (const auto& [name, pack] : packs_) {
+      if (pack.damage.empty() || packs_needed_.contains(name)) continue;
+      find_damage(pack_key(name), pack.damage, {});
+    }
     for (const auto& [key, size] : sizes_) {
-      if (key.starts_with(kPackPrefix) && !packs_.contains(key)) {
-        const Result<Sha256Digest> name = name_in(key, kPackPrefix);
-        if (!name) continue;
-        OUTLAST_TRY_ASSIGN(const PackState* const pack, look_at_pack(*name, ctx));
-        if (!pack->damage.empty()) find_damage(key, pack->damage, {});
-      } else if (key.starts_with(kManifestPrefix) && !manifests_seen_.contains(key)) {
+      if (key.starts_with(kManifestPrefix) && !manifests_seen_.contains(key)) {
         const Result<Sha256Digest> name = name_in(key, kManifestPrefix);
         if (!name) continue;
         OUTLAST_TRY(look_at(key, load_manifest(store_, *name, ctx)));
@@ -236,7 +197,7 @@ class Verification {
   template <typename T>
   Result<void> look_at(const std::string& key, const Result<T>& loaded) {
     if (loaded) return {};
-    if (!speaks_of_damage(loaded.error())) return loaded.error();
+    if (!is_damage(loaded.error())) return loaded.error();
     find_damage(key, loaded.error().to_string(), {});
     return {};
   }
@@ -254,12 +215,22 @@ class Verification {
         {.is_damage = true, .object = url, .sentence = sentence, .checkpoints = checkpoints});
   }
 
-  void done(std::uint64_t bytes) {
-    ++report_.totals.objects_done;
-    report_.totals.bytes_done += bytes;
-    if (request_.watch) request_.watch(report_.totals);
+  void note_done(std::uint64_t bytes) {
+    const MutexLock lock(mutex_);
+    ++totals_.objects_done;
+    totals_.bytes_done += bytes;
   }
 
+  VerifyProgress totals() {
+    const MutexLock lock(mutex_);
+    return totals_;
+  }
+
+  void show() {
+    if (request_.watch) request_.watch(totals());
+  }
+
+  const ReaderParts parts_;
   store::ObjectStore& store_;
   CommitLog& log_;
   const VerifyRequest& request_;
@@ -267,9 +238,10 @@ class Verification {
   std::map<std::string, std::uint64_t> sizes_;  // of every object there is, by key
   std::map<job::Seq, bool> is_good_;
   std::set<std::string> manifests_seen_;
-  std::map<std::string, PackState> packs_;  // by key
-  Codec codec_;
-  Bytes raw_;
+  std::map<Sha256Digest, PackState> packs_;  // that there are
+  std::set<Sha256Digest> packs_needed_;
+  Mutex mutex_;
+  VerifyProgress totals_ OUTLAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace
@@ -278,9 +250,9 @@ bool VerifyReport::has_damage() const {
   return std::ranges::any_of(findings, &Finding::is_damage);
 }
 
-Result<VerifyReport> verify(store::ObjectStore& store, CommitLog& log, const VerifyRequest& request,
+Result<VerifyReport> verify(const ReaderParts& parts, CommitLog& log, const VerifyRequest& request,
                             const sys::CallContext& ctx) {
-  return Verification(store, log, request).run(ctx);
+  return Verification(parts, log, request).run(ctx);
 }
 
 }  // namespace outlast::checkpoint

@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "checkpoint/commit_log.h"
+#include "checkpoint/loaded_checkpoint.h"
 #include "job/log_entry.h"
-#include "store/object_store.h"
 #include "sys/call_context.h"
 
 namespace outlast::checkpoint {
@@ -43,7 +43,7 @@ struct VerifyReport {
 
 // Looks at everything in the job's folder: the log, the manifests, the packs, the lists of what is
 // condemned, and what does not belong there. An error only if looking itself failed.
-Result<VerifyReport> verify(store::ObjectStore& store, CommitLog& log, const VerifyRequest& request,
+Result<VerifyReport> verify(const ReaderParts& parts, CommitLog& log, const VerifyRequest& request,
                             const sys::CallContext& ctx);
 
 }  // namespace outlast::checkpoint

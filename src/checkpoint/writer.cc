@@ -142,15 +142,14 @@ Result<SavedPart> save_part(const WriterParts& parts, const State& state,
 
   std::ranges::sort(items, {}, &Item::path);
   OUTLAST_TRY(check_names(items));
-  Manifest manifest = table.assemble(std::move(items));
-  manifest.salt = hex_encode(salt);
-  manifest.rank = state.rank;
-  manifest.origin = state.origin;
-  const std::string text = encode_manifest(manifest);
-  saved.manifest = sha256(as_bytes(text));
-  saved.packs = std::move(manifest.packs);
+  saved.manifest = table.assemble(std::move(items));
+  saved.manifest.salt = hex_encode(salt);
+  saved.manifest.rank = state.rank;
+  saved.manifest.origin = state.origin;
+  const std::string text = encode_manifest(saved.manifest);
+  saved.name = sha256(as_bytes(text));
   OUTLAST_TRY(
-      parts.store.put(manifest_key(saved.manifest), as_bytes(text), store::WriteIf::always(), ctx));
+      parts.store.put(manifest_key(saved.name), as_bytes(text), store::WriteIf::always(), ctx));
   saved.totals.bytes_stored += text.size();
   return saved;
 }

@@ -60,8 +60,8 @@ struct SaveOptions {
 // What was saved, durable but not committed: nobody can see it yet, and a prune may remove it after
 // the grace period.
 struct SavedPart {
-  Sha256Digest manifest = {};
-  std::vector<Sha256Digest> packs = {};  // that it needs, new and old
+  Sha256Digest name = {};  // of the manifest in the store
+  Manifest manifest = {};
   std::uint64_t files = 0;
   SaveProgress totals = {};
 };

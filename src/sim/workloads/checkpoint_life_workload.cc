@@ -195,7 +195,7 @@ class CheckpointLifeRun {
     }
     return job.log().append({.kind = job::EntryKind::kCheckpoint,
                              .why = request.why,
-                             .checkpoint = {.manifests = {part.manifest}}},
+                             .checkpoint = {.manifests = {part.name}}},
                             {}, {});
   }
 
