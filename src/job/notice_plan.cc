@@ -121,7 +121,7 @@ NoticePlan plan_held(const NoticeFacts& facts) {
   plan.commit_by = saturating_add(facts.now, usable(facts));
   plan.why =
       fmt::format("the state on the disk: {}, and {}; {}",
-                  upload_text("it", *facts.held_bytes, facts), usable_text(facts),
+                  upload_text("it", facts.held_bytes.value_or(0), facts), usable_text(facts),
                   facts.can_ask ? fmt::format("a fresh one does not fit: {}", fresh_text(facts))
                                 : "the trainer cannot be asked for a fresh one");
   return plan;

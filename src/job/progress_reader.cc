@@ -20,8 +20,9 @@ bool take_by_regex(const LinePattern& regex, std::string_view line, Progress& pr
   if (!groups) return false;
   bool taken = false;
   for (std::size_t i = 0; i < groups->size(); ++i) {
-    if (!(*groups)[i]) continue;
-    std::string_view text = *(*groups)[i];
+    const auto& group = (*groups)[i];
+    if (!group) continue;
+    std::string_view text = *group;
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     const auto value = take_progress_number(text);
     if (value && set_progress(regex.names()[i], *value, progress)) taken = true;

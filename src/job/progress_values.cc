@@ -69,7 +69,7 @@ bool set_progress(std::string_view name, double value, Progress& progress) {
   if (key == "step" || key == "total") {
     const auto step = as_step(value);
     if (!step) return false;
-    (key == "step" ? progress.step : progress.total) = *step;
+    (key == "step" ? progress.step : progress.total) = step;
     return true;
   }
   if (key == "epoch" || key == "epochs" || key == "rate") {

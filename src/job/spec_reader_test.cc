@@ -61,6 +61,10 @@ TEST(SpecReader, ReadsEveryKey) {
   EXPECT_EQ(spec.places[2].partition, "ckpt");
   EXPECT_EQ(spec.deadline, std::chrono::hours(12));
   EXPECT_EQ(spec.budget, Money{5'000'000});
+  EXPECT_EQ(spec.grace, std::chrono::seconds(30));
+  EXPECT_EQ(spec.lifetime, std::chrono::hours(24));
+  EXPECT_EQ(spec.exit_codes.never, 78);
+  EXPECT_EQ(spec.progress.regex, "epoch (?<epoch>\\d+) loss (?<loss>\\S+)");
   EXPECT_EQ(spec.on_failed.keep_for, std::chrono::minutes(30));
   EXPECT_EQ(spec.cache, (std::vector<std::string>{".venv", "~/.cache/huggingface"}));
   ASSERT_TRUE(spec.notify);

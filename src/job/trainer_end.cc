@@ -1,9 +1,9 @@
 #include "job/trainer_end.h"
 
 #include <fmt/core.h>
+#include <signal.h>
 
 #include <array>
-#include <csignal>
 #include <string>
 #include <string_view>
 

@@ -1,8 +1,8 @@
 #include "job/trainer_end.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
-#include <csignal>
 #include <set>
 #include <string>
 
