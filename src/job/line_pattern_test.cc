@@ -149,7 +149,6 @@ Tried any_tried(int depth) {
   const Tried first = any_tried(depth - 1);
   if (kind == 3 && !first.can_be_empty) {
     const bool lazy = *rc::gen::arbitrary<bool>();
-    std::function<bool(std::string_view, std::size_t, const Tried::Then&)> loop;
     const auto match = [first, lazy](const auto& self, std::string_view line, std::size_t at,
                                      const Tried::Then& then) -> bool {
       if (lazy && then(at)) return true;
