@@ -174,7 +174,7 @@ TEST(ProgressRegex, OnlyItIsUsedIfThereIsOne) {
 
 TEST(ProgressRegex, MustNameSomething) {
   EXPECT_EQ(compile_progress_regex("step (\\d+)").error().sentence(), "no group has a name");
-  EXPECT_EQ(compile_progress_regex("(?<step>\\d+").error().sentence(), "a '(' is not closed");
+  EXPECT_EQ(compile_progress_regex("(?<step>\\d+").error().sentence(), "missing ): (?P<step>\\d+");
 }
 
 TEST(ProgressReader, CarriageReturnsSeparateUpdates) {
