@@ -147,6 +147,27 @@ std::string format_duration(Duration duration) {
   return text;
 }
 
+std::string format_duration_short(Duration duration) {
+  using std::chrono::days;
+  using std::chrono::hours;
+  using std::chrono::milliseconds;
+  using std::chrono::minutes;
+  using std::chrono::seconds;
+  if (duration < Duration::zero()) {
+    // The smallest number has no counterpart above zero.
+    return "-" + format_duration_short(duration == Duration::min() ? Duration::max() : -duration);
+  }
+  Duration grain = days(1);
+  if (duration < days(10)) grain = hours(1);
+  if (duration < hours(10)) grain = minutes(1);
+  if (duration < minutes(10)) grain = seconds(1);
+  if (duration < seconds(10)) grain = milliseconds(100);
+  if (duration < seconds(1)) grain = milliseconds(1);
+  const Duration past = duration % grain;
+  const bool up = past >= grain - past && duration <= Duration::max() - grain;
+  return format_duration(duration - past + (up ? grain : Duration::zero()));
+}
+
 Result<std::uint64_t> parse_bytes(std::string_view text) {
   std::string_view rest = text;
   Number number;

@@ -18,6 +18,8 @@ Result<Duration> parse_duration(std::string_view text);
 // What people would write, whole milliseconds only: "1h30m", "1.5s", "250ms", "0s".
 // parse_duration() reads it back to the same milliseconds. A negative one gets a "-", for logs.
 std::string format_duration(Duration duration);
+// Rounded for people, to two or three digits that matter: "1.2s", "4m12s", "6h5m", "3d2h".
+std::string format_duration_short(Duration duration);
 
 // "4GiB", "1.5 MiB", "500MB", "512B". KiB… are powers of 1024, kB/KB… powers of 1000.
 Result<std::uint64_t> parse_bytes(std::string_view text);

@@ -105,6 +105,22 @@ TEST(ParseBytes, RefusesEverythingElse) {
             "'lots' is not a size such as 512MiB, 4GiB or 100GB");
 }
 
+TEST(FormatDurationShort, RoundsForPeople) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(format_duration_short({}), "0s");
+  EXPECT_EQ(format_duration_short(nanoseconds(1)), "0s");
+  EXPECT_EQ(format_duration_short(milliseconds(250)), "250ms");
+  EXPECT_EQ(format_duration_short(milliseconds(1'249)), "1.2s");
+  EXPECT_EQ(format_duration_short(milliseconds(9'990)), "10s");
+  EXPECT_EQ(format_duration_short(milliseconds(252'499)), "4m12s");
+  EXPECT_EQ(format_duration_short(minutes(365) + std::chrono::seconds(29)), "6h5m");
+  EXPECT_EQ(format_duration_short(hours(74) + minutes(10)), "3d2h");
+  EXPECT_EQ(format_duration_short(days(30) + hours(11)), "30d");
+  EXPECT_EQ(format_duration_short(-milliseconds(1'500)), "-1.5s");
+  EXPECT_EQ(format_duration_short(Duration::max()), "106751d");
+  EXPECT_EQ(format_duration_short(Duration::min()), "-106751d");
+}
+
 TEST(ParseBytes, ReadsUpToTheLastNumberOf64Bits) {
   EXPECT_EQ(parse_bytes("18446744073709551615B").value(), kMostBytes);
   EXPECT_FALSE(parse_bytes("18446744073709551616B"));

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/numbers.h"
 #include "base/units.h"
 #include "base/yaml.h"
 #include "job/checker.h"
@@ -41,15 +42,51 @@ void check_zone(const YamlNode& place, const std::string& path, Diagnostics& dia
 
 void check_rhythm(const YamlNode& job, Diagnostics& diagnostics) {
   const YamlNode* const every = scalar_member(job.find("checkpoint"), "every");
-  const YamlNode* const deadline = scalar_member(&job, "deadline");
-  if (every == nullptr || deadline == nullptr) return;
+  if (every == nullptr) return;
   const auto rhythm = parse_every(every->text);
-  const auto limit = parse_span(deadline->text);
-  if (!rhythm || !limit || rhythm->unit != CheckpointEvery::Unit::kTime) return;
-  if (rhythm->time < *limit) return;
-  diagnostics.add(every->position, "checkpoint.every", [&] {
-    return fmt::format("a checkpoint every {} would never be made before the deadline of {}",
-                       format_duration(rhythm->time), format_duration(*limit));
+  if (!rhythm || rhythm->unit != CheckpointEvery::Unit::kTime) return;
+  for (const std::string_view key : {"deadline", "lifetime"}) {
+    const YamlNode* const value = scalar_member(&job, key);
+    if (value == nullptr) continue;
+    const auto limit = parse_span(value->text);
+    if (!limit || rhythm->time < *limit) continue;
+    diagnostics.add(every->position, "checkpoint.every", [&] {
+      return fmt::format("a checkpoint every {} would never be made before the {} of {}",
+                         format_duration(rhythm->time), key, format_duration(*limit));
+    });
+  }
+}
+
+void check_grace(const YamlNode& job, Diagnostics& diagnostics) {
+  const YamlNode* const grace = scalar_member(&job, "grace");
+  const YamlNode* const lifetime = scalar_member(&job, "lifetime");
+  if (grace == nullptr || lifetime == nullptr) return;
+  const auto time = parse_span(grace->text);
+  const auto whole = parse_span(lifetime->text);
+  if (!time || !whole || *time < *whole) return;
+  diagnostics.add(grace->position, "grace", [&] {
+    return fmt::format("a grace of {} is not shorter than the lifetime of {}",
+                       format_duration(*time), format_duration(*whole));
+  });
+}
+
+// A code that is not given has its default, which the other one may have been given.
+void check_exit_codes(const YamlNode& job, Diagnostics& diagnostics) {
+  const YamlNode* const codes = job.find("exit_codes");
+  const YamlNode* const left = scalar_member(codes, "left");
+  const YamlNode* const never = scalar_member(codes, "never");
+  const auto code_of = [](const YamlNode* value, int if_absent) {
+    return value == nullptr ? if_absent : parse_number<int>(value->text).value_or(0);
+  };
+  const int code = code_of(left, ExitCodes{}.left);
+  if (code == 0 || code != code_of(never, ExitCodes{}.never)) return;
+  const YamlNode* const where = never == nullptr ? left : never;
+  diagnostics.add(where->position, never == nullptr ? "exit_codes.left" : "exit_codes.never", [&] {
+    return fmt::format(
+        "'exit_codes.left' and 'exit_codes.never' are both {}{}; one code cannot mean both", code,
+        left == nullptr    ? ", which is the default of left"
+        : never == nullptr ? ", which is the default of never"
+                           : "");
   });
 }
 
@@ -83,6 +120,8 @@ void find_conflicts(const YamlNode& job, Diagnostics& diagnostics) {
     }
   }
   check_rhythm(job, diagnostics);
+  check_grace(job, diagnostics);
+  check_exit_codes(job, diagnostics);
   check_cache(job, diagnostics);
 }
 

@@ -41,6 +41,16 @@ std::string default_cell(const Field& field) {
   return std::string(field.if_absent);
 }
 
+// A '<' would begin a tag, which nobody sees.
+std::string plain_cell(std::string_view text) {
+  std::string cell;
+  for (const char c : text) {
+    if (c == '<') cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
 std::string record_table(const Record& record) {
   std::string table(kTableHead);
   for (const Field& field : record.fields) {
@@ -48,8 +58,8 @@ std::string record_table(const Record& record) {
     if (field.taken_by != kEveryCloud) {
       doc = fmt::format("({}) {}", join_clouds(field.taken_by, "and"), doc);
     }
-    table += fmt::format("| `{}` | {} | {} | {} |\n", field.key, expectation(*field.type),
-                         default_cell(field), doc);
+    table += fmt::format("| `{}` | {} | {} | {} |\n", field.key,
+                         plain_cell(expectation(*field.type)), default_cell(field), doc);
   }
   return table;
 }

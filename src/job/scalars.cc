@@ -15,6 +15,7 @@
 #include "base/yaml.h"
 #include "job/money.h"
 #include "job/place.h"
+#include "job/progress_reader.h"
 #include "job/root_url.h"
 #include "job/rules.h"
 #include "job/work_path.h"
@@ -145,6 +146,12 @@ ScalarReading read_on_failed(std::string_view text) {
   if (rule) return format_on_failed(*rule);
   const bool out_of_range = text.starts_with("keep ") && parse_duration(text.substr(5));
   return out_of_range ? reason(rule.error().sentence()) : reason();
+}
+
+ScalarReading read_progress_regex(std::string_view text) {
+  const auto pattern = compile_progress_regex(text);
+  if (!pattern) return reason(pattern.error().sentence());
+  return std::string(text);
 }
 
 ScalarReading read_money(std::string_view text) {

@@ -24,6 +24,8 @@ ScalarReading read_checkpoint_dir(std::string_view text);
 ScalarReading read_every(std::string_view text);
 ScalarReading read_on_failed(std::string_view text);
 ScalarReading read_span(std::string_view text);
+// What compile_progress_regex() takes.
+ScalarReading read_progress_regex(std::string_view text);
 // Money that is not nothing.
 ScalarReading read_money(std::string_view text);
 ScalarReading read_disk(std::string_view text);

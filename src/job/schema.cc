@@ -37,7 +37,11 @@ Json default_as_json(const YamlNode& node, const ValueType& type) {
     return list;
   }
   Json object = Json::object();
-  for (const YamlMember& member : node.members) object[member.key] = member.value.text;
+  if (type.record == nullptr) return object;
+  for (const Field& field : type.record->fields) {
+    const YamlNode* const value = node.find(field.key);
+    if (value != nullptr) object[std::string(field.key)] = default_as_json(*value, *field.type);
+  }
   return object;
 }
 

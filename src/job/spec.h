@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -34,6 +35,20 @@ struct CheckpointRules {
   CheckpointEvery every;
   std::uint64_t keep = 3;
   friend bool operator==(const CheckpointRules&, const CheckpointRules&) = default;
+};
+
+// How the trainer's own output is read.
+struct ProgressRules {
+  std::optional<std::string> regex;  // none: by the formats that are known
+  friend bool operator==(const ProgressRules&, const ProgressRules&) = default;
+};
+
+// What the trainer says by the code that it exits with, besides 0. The defaults are EX_TEMPFAIL and
+// EX_CONFIG of sysexits.h.
+struct ExitCodes {
+  int left = 75;   // saved and left: go on elsewhere
+  int never = 78;  // trying again is no use
+  friend bool operator==(const ExitCodes&, const ExitCodes&) = default;
 };
 
 struct GitSource {
@@ -82,7 +97,11 @@ struct Spec {
   SpotPolicy spot = SpotPolicy::kPrefer;
   std::optional<Duration> deadline;
   std::optional<Money> budget;
+  Duration grace = std::chrono::seconds(30);  // from SIGTERM to the end of the machine
+  std::optional<Duration> lifetime;           // after which a machine ends by itself
   std::uint64_t retries = 3;
+  ExitCodes exit_codes;
+  ProgressRules progress;
   OnDone on_done = OnDone::kShutdown;
   OnFailed on_failed;
   std::vector<std::string> cache;

@@ -89,6 +89,11 @@ CheckpointRules bind_checkpoint(const Json& json) {
   return rules;
 }
 
+ExitCodes bind_exit_codes(const Json& json) {
+  return {.left = static_cast<int>(certain(json_uint(json, "left"))),
+          .never = static_cast<int>(certain(json_uint(json, "never")))};
+}
+
 Notify bind_notify(const Json& json) {
   Notify notify;
   notify.webhook = text_at(json, "webhook");
@@ -121,7 +126,15 @@ Spec bind_spec(const Json& checked) {
     spec.deadline = certain(parse_duration(text_at(checked, "deadline")));
   }
   if (is_set(checked, "budget")) spec.budget = certain(parse_money(text_at(checked, "budget")));
+  spec.grace = certain(parse_duration(text_at(checked, "grace")));
+  if (is_set(checked, "lifetime")) {
+    spec.lifetime = certain(parse_duration(text_at(checked, "lifetime")));
+  }
   spec.retries = certain(json_uint(checked, "retries"));
+  spec.exit_codes = bind_exit_codes(checked.at("exit_codes"));
+  if (const std::string regex = text_at(checked.at("progress"), "regex"); regex != "auto") {
+    spec.progress.regex = regex;
+  }
   spec.on_done = from_word<OnDone>(text_at(checked, "on_done"), kOnDoneWords);
   spec.on_failed = certain(parse_on_failed(text_at(checked, "on_failed")));
   spec.cache = checked.at("cache").get<std::vector<std::string>>();

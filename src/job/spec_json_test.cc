@@ -135,6 +135,13 @@ Spec any_spec() {
   spec.checkpoint.dir = "/scratch";
   spec.checkpoint.keep = *rc::gen::inRange<std::uint64_t>(1, 1'001);
   spec.places = {any_place()};
+  spec.grace = std::chrono::milliseconds(*rc::gen::inRange(1'000, 10'000));
+  if (spec.checkpoint.every.unit != Unit::kTime && *rc::gen::arbitrary<bool>()) {
+    spec.lifetime = std::chrono::minutes(*rc::gen::inRange(1, 100'000));
+  }
+  spec.exit_codes.left = *rc::gen::inRange(1, 126);
+  spec.exit_codes.never = spec.exit_codes.left % 125 + 1;
+  spec.progress.regex = "(?<loss>" + *rc::gen::element<std::string>("\\S+", "é:", "\"'#") + ")";
   spec.order = static_cast<Order>(*rc::gen::inRange(0, 2));
   if (spec.checkpoint.every.unit != Unit::kTime) spec.deadline = any_span();
   spec.on_failed.keep = *rc::gen::arbitrary<bool>();
@@ -163,10 +170,12 @@ TEST(SpecJson, HasEveryKeyAndCanonicalTexts) {
   EXPECT_EQ(
       canonical_json(to_json(*reading.spec)),
       R"({"budget":"5.00 USD","cache":[],"checkpoint":{"dir":"auto","every":"auto","keep":3},)"
-      R"("container":null,"deadline":"1h30m","env":{},"files":[],"git":null,"name":"demo",)"
-      R"("notify":null,"on_done":"shutdown","on_failed":"shutdown","order":"price",)"
+      R"("container":null,"deadline":"1h30m","env":{},"exit_codes":{"left":75,"never":78},)"
+      R"("files":[],"git":null,"grace":"30s","lifetime":null,"name":"demo","notify":null,)"
+      R"("on_done":"shutdown","on_failed":"shutdown","order":"price",)"
       R"("places":[{"cloud":"aws","disk":"50GiB","image":null,"machine":"m","max_price":null,)"
-      R"("region":null,"spot":null,"zone":null}],"retries":3,"root":"./outlast-root",)"
+      R"("region":null,"spot":null,"zone":null}],"progress":{"regex":"auto"},)"
+      R"("retries":3,"root":"./outlast-root",)"
       R"("run":"python train.py","setup":null,"spot":"prefer"})");
 }
 
@@ -231,7 +240,14 @@ TEST(SpecText, ShowsDefaultsAndWhatIsNotSet) {
             "spot: prefer          # default\n"
             "deadline: none        # default\n"
             "budget: none          # default\n"
+            "grace: 30s            # default\n"
+            "lifetime: none        # default\n"
             "retries: 3            # default\n"
+            "exit_codes:           # default\n"
+            "  left: 75            # default\n"
+            "  never: 78           # default\n"
+            "progress:             # default\n"
+            "  regex: auto         # default\n"
             "on_done: shutdown     # default\n"
             "on_failed: shutdown   # default\n"
             "cache: []             # default\n"

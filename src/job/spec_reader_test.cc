@@ -42,6 +42,9 @@ TEST(SpecReader, FillsInDefaults) {
   EXPECT_EQ(spec.spot, SpotPolicy::kPrefer);
   EXPECT_EQ(spec.retries, 3U);
   EXPECT_EQ(spec.on_failed, OnFailed{});
+  EXPECT_EQ(spec.grace, std::chrono::seconds(30));
+  EXPECT_EQ(spec.exit_codes, (ExitCodes{.left = 75, .never = 78}));
+  EXPECT_FALSE(spec.lifetime || spec.progress.regex);
   EXPECT_FALSE(spec.deadline || spec.budget || spec.notify || spec.git || spec.container);
 }
 
@@ -58,10 +61,35 @@ TEST(SpecReader, ReadsEveryKey) {
   EXPECT_EQ(spec.places[2].partition, "ckpt");
   EXPECT_EQ(spec.deadline, std::chrono::hours(12));
   EXPECT_EQ(spec.budget, Money{5'000'000});
+  EXPECT_EQ(spec.grace, std::chrono::seconds(30));
+  EXPECT_EQ(spec.lifetime, std::chrono::hours(24));
+  EXPECT_EQ(spec.exit_codes.never, 78);
+  EXPECT_EQ(spec.progress.regex, "epoch (?<epoch>\\d+) loss (?<loss>\\S+)");
   EXPECT_EQ(spec.on_failed.keep_for, std::chrono::minutes(30));
   EXPECT_EQ(spec.cache, (std::vector<std::string>{".venv", "~/.cache/huggingface"}));
   ASSERT_TRUE(spec.notify);
   EXPECT_EQ(spec.notify->on.back(), NotifyEvent::kOverBudget);
+}
+
+TEST(SpecReader, ReadsHowTheMachineAndTheTrainerEnd) {
+  const SpecReading reading =
+      read_spec(std::string(kSmallest) +
+                "grace: 2m\nlifetime: 24h\nexit_codes: {left: 3, never: 75}\n"
+                "progress: {regex: 'at (?<step>\\d+)'}\n");
+  ASSERT_TRUE(reading.spec) << format_diagnostics("job", reading);
+  EXPECT_EQ(reading.spec->grace, std::chrono::minutes(2));
+  EXPECT_EQ(reading.spec->lifetime, std::chrono::hours(24));
+  EXPECT_EQ(reading.spec->exit_codes, (ExitCodes{.left = 3, .never = 75}));
+  EXPECT_EQ(reading.spec->progress.regex, "at (?<step>\\d+)");
+  EXPECT_TRUE(read_spec(std::string(kSmallest) + "progress: auto\nlifetime: none\n").spec);
+}
+
+// The other code keeps its default, which is none of what the file says.
+TEST(SpecReader, OneExitCodeAloneIsComparedWithTheDefaultOfTheOther) {
+  EXPECT_EQ(mistakes_in(std::string(kSmallest) + "exit_codes: {never: 75}\n"),
+            "job:3:21: 'exit_codes.left' and 'exit_codes.never' are both 75, which is the default "
+            "of left; one code cannot mean both\n");
+  EXPECT_EQ(mistakes_in(std::string(kSmallest) + "exit_codes: {never: 3}\n"), "");
 }
 
 TEST(SpecReader, SaysWhatWasDefaulted) {
