@@ -1,0 +1,161 @@
+#include "trainer_files/name_pattern.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/numbers.h"
+
+namespace outlast::trainer_files {
+namespace {
+
+constexpr std::string_view kTemporaryNames[] = {
+    "tmp*", ".tmp*", "*.tmp", "*.tmp.*", "*-tmp",        "*_temp", "*.temp", "*.tempstate*",
+    ".~*",  "*~",    "*.swp", "*.part",  "*.incomplete", "*.lock", "*.partial",
+};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::size_t count_digits(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin());
+}
+
+// How many characters at the beginning are a number. A full stop belongs to it only before a digit:
+// "0.12.ckpt" begins with 0.12.
+std::size_t count_decimal(std::string_view text) {
+  std::size_t at = text.starts_with('-') ? 1 : 0;
+  const std::size_t whole = count_digits(text.substr(at));
+  if (whole == 0) return 0;
+  at += whole;
+  if (at < text.size() && text[at] == '.') {
+    const std::size_t part = count_digits(text.substr(at + 1));
+    if (part > 0) at += 1 + part;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    const bool has_sign = at + 1 < text.size() && (text[at + 1] == '-' || text[at + 1] == '+');
+    const std::size_t exponent_at = std::min(text.size(), at + (has_sign ? 2 : 1));
+    const std::size_t exponent = count_digits(text.substr(exponent_at));
+    if (exponent > 0) at = exponent_at + exponent;
+  }
+  return at;
+}
+
+std::optional<double> parse_decimal(std::string_view text) {
+  double number = 0;
+  const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool is_count(std::string_view key) {
+  return key == "step" || key == "epoch" || key == "global_step";
+}
+
+// False if the number is too large to be one.
+bool note_fact(std::string_view key, std::string_view text, NameFacts& facts) {
+  if (key.empty()) return true;
+  if (is_count(key)) {
+    const auto number = parse_number<std::uint64_t>(text);
+    (key == "epoch" ? facts.epoch : facts.step) = number;
+    return number.has_value();
+  }
+  const auto number = parse_decimal(text);
+  if (number) facts.metrics[std::string(key)] = *number;
+  return number.has_value();
+}
+
+bool match_rest(std::string_view pattern, std::string_view name, NameFacts& facts);
+
+bool match_any(std::string_view pattern, std::string_view name, std::string_view not_in_it,
+               std::size_t length_min, NameFacts& facts) {
+  const std::size_t length_max = std::min(name.find_first_of(not_in_it), name.size());
+  for (std::size_t length = length_min; length <= length_max; ++length) {
+    if (match_rest(pattern, name.substr(length), facts)) return true;
+  }
+  return false;
+}
+
+bool match_number(std::string_view key, std::string_view pattern, std::string_view name,
+                  NameFacts& facts) {
+  const std::size_t length = is_count(key) ? count_digits(name) : count_decimal(name);
+  if (length == 0) return false;
+  NameFacts noted = facts;
+  if (!note_fact(key, name.substr(0, length), noted) ||
+      !match_rest(pattern, name.substr(length), noted)) {
+    return false;
+  }
+  facts = std::move(noted);
+  return true;
+}
+
+bool match_rest(std::string_view pattern, std::string_view name, NameFacts& facts) {
+  if (pattern.empty()) return name.empty();
+  if (pattern.starts_with("{*}")) return match_any(pattern.substr(3), name, "/.", 1, facts);
+  if (pattern.starts_with('*')) return match_any(pattern.substr(1), name, "/", 0, facts);
+  if (pattern.starts_with('{')) {
+    const std::size_t end = pattern.find('}');
+    return match_number(pattern.substr(1, end - 1), pattern.substr(end + 1), name, facts);
+  }
+  return !name.empty() && name.front() == pattern.front() &&
+         match_rest(pattern.substr(1), name.substr(1), facts);
+}
+
+// What follows the last placeholder or '*'. Most names already differ there.
+std::string_view literal_end(std::string_view pattern) {
+  const std::size_t last = pattern.find_last_of("*}");
+  return last == std::string_view::npos ? pattern : pattern.substr(last + 1);
+}
+
+bool is_key_char(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+template <typename T>
+void take_larger(const std::optional<T>& other, std::optional<T>& mine) {
+  if (other && (!mine || *other > *mine)) mine = other;
+}
+
+}  // namespace
+
+std::optional<NameFacts> match_name(std::string_view pattern, std::string_view name) {
+  if (!name.ends_with(literal_end(pattern))) return std::nullopt;
+  NameFacts facts;
+  if (!match_rest(pattern, name, facts)) return std::nullopt;
+  return facts;
+}
+
+NameFacts facts_in_name(std::string_view name) {
+  NameFacts facts;
+  for (std::size_t at = name.find('='); at != std::string_view::npos; at = name.find('=', at + 1)) {
+    std::size_t begin = at;
+    while (begin > 0 && is_key_char(name[begin - 1])) --begin;
+    const std::string_view key = name.substr(begin, at - begin);
+    const std::string_view rest = name.substr(at + 1);
+    const std::size_t length = is_count(key) ? count_digits(rest) : count_decimal(rest);
+    if (length > 0) note_fact(key, rest.substr(0, length), facts);
+  }
+  return facts;
+}
+
+void merge_facts(const NameFacts& other, NameFacts& facts) {
+  take_larger(other.step, facts.step);
+  take_larger(other.epoch, facts.epoch);
+  facts.metrics.insert(other.metrics.begin(), other.metrics.end());
+}
+
+bool is_temporary_name(std::string_view name) {
+  return name.find(".orbax-checkpoint-tmp") != std::string_view::npos ||
+         std::ranges::any_of(kTemporaryNames, [&](std::string_view pattern) {
+           return match_name(pattern, name).has_value();
+         });
+}
+
+}  // namespace outlast::trainer_files
