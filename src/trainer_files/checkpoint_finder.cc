@@ -103,7 +103,7 @@ std::string common_folder(std::string_view a, std::string_view b) {
 }
 
 template <typename T>
-void raise(const std::optional<T>& other, std::optional<T>& highest) {
+void raise_to(const std::optional<T>& other, std::optional<T>& highest) {
   if (other && (!highest || *other > *highest)) highest = other;
 }
 
@@ -218,8 +218,8 @@ CommitState CheckpointFinder::state() const {
   for (const KnownSet& known : known_) {
     if (known.standing == Standing::kComplete) {
       state.paths.insert(state.paths.end(), known.set.paths.begin(), known.set.paths.end());
-      raise(known.set.facts.step, state.step);
-      raise(known.set.facts.epoch, state.epoch);
+      raise_to(known.set.facts.step, state.step);
+      raise_to(known.set.facts.epoch, state.epoch);
       print.add(known.set.name);
       print.add(known.fingerprint);
     } else if (state.why_not.empty() && tracks_.at(known.set.name).was_complete &&

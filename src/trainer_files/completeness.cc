@@ -159,10 +159,10 @@ Result<Completeness> check_pickle(const FileBytes& bytes, std::string_view begin
 
 Result<Completeness> check_json(const FileBytes& bytes) {
   constexpr FileFormat kFormat = FileFormat::kJson;
-  constexpr std::uint64_t kEndBytes = 64;
+  constexpr std::uint64_t kTailBytes = 64;
   OUTLAST_TRY_ASSIGN(
       const std::string end,
-      read_some(bytes, bytes.size - std::min(bytes.size, kEndBytes), kEndBytes));
+      read_some(bytes, bytes.size - std::min(bytes.size, kTailBytes), kTailBytes));
   const std::size_t last = end.find_last_not_of(" \r\n\t");
   if (last == std::string::npos || end[last] != '}') return torn(kFormat, "does not end with '}'");
   return unknown(kFormat, "ends with '}'");

@@ -16,8 +16,8 @@ namespace outlast::trainer_files {
 namespace {
 
 constexpr std::string_view kTemporaryNames[] = {
-    "tmp*", ".tmp*", "*.tmp", "*.tmp.*", "*-tmp",        "*_temp", "*.temp", "*.tempstate*",
-    ".~*",  "*~",    "*.swp", "*.part",  "*.incomplete", "*.lock", "*.partial",
+    "tmp*", ".tmp*", "*.tmp*", "*-tmp",  "*_temp",       "*.temp", "*.tempstate*",
+    ".~*",  "*~",    "*.swp",  "*.part", "*.incomplete", "*.lock", "*.partial",
 };
 
 bool is_digit(char c) {
@@ -32,12 +32,12 @@ std::size_t count_digits(std::string_view text) {
 // "0.12.ckpt" begins with 0.12.
 std::size_t count_decimal(std::string_view text) {
   std::size_t at = text.starts_with('-') ? 1 : 0;
-  const std::size_t whole = count_digits(text.substr(at));
-  if (whole == 0) return 0;
-  at += whole;
+  const std::size_t before = count_digits(text.substr(at));
+  if (before == 0) return 0;
+  at += before;
   if (at < text.size() && text[at] == '.') {
-    const std::size_t part = count_digits(text.substr(at + 1));
-    if (part > 0) at += 1 + part;
+    const std::size_t after = count_digits(text.substr(at + 1));
+    if (after > 0) at += 1 + after;
   }
   if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
     const bool has_sign = at + 1 < text.size() && (text[at + 1] == '-' || text[at + 1] == '+');
