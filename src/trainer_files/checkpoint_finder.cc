@@ -113,14 +113,16 @@ void CheckpointFinder::observe(TreeListing listing, MonoTime now,
                                const std::set<std::string>& open_for_writing) {
   if (listing.disturbed && has_started_) return;
   // Most looks find nothing new; the names are read again only when something is.
-  if (!has_started_ || !is_same_tree(listing_, listing)) recognised_ = recognise_sets(listing);
+  const bool is_same = has_started_ && is_same_tree(listing_, listing);
+  if (!is_same) recognised_ = recognise_sets(listing);
   listing_ = std::move(listing);
   looks_.start_round(now);
   known_.clear();
   left_out_.clear();
   for (auto& [name, track] : tracks_) track.is_seen = false;
   for (const FoundSet& set : recognised_) {
-    Track& track = follow(set, now);
+    Track& track = is_same ? tracks_.at(set.name) : follow(set, now);
+    track.is_seen = true;
     if (!has_started_) start_[set.name] = track.fingerprint;
     if (auto reason = reason_to_leave_out(set, track)) {
       left_out_.push_back({.name = set.name, .why = std::move(*reason)});
@@ -150,7 +152,6 @@ CheckpointFinder::Track& CheckpointFinder::follow(const FoundSet& set, MonoTime 
     track.unchanged_since = now;
     track.inode = inode;
   }
-  track.is_seen = true;
   return track;
 }
 
@@ -183,8 +184,8 @@ KnownSet CheckpointFinder::stand(FoundSet set, Track& track, MonoTime now,
   const FoundSet& judged = known.set;
   known.why = judged.why;
   const Duration quiet = now - track.unchanged_since;
-  // Proof holds for a folder that is made once. One that changes afterwards is being overwritten, or
-  // removed, file by file.
+  // Proof holds for a folder that is made once. One that changes afterwards is being overwritten,
+  // or removed, file by file.
   const bool is_changed_folder = judged.is_folder() && track.was_complete &&
                                  track.complete_fingerprint != track.fingerprint;
   const bool is_proved = judged.state == SetState::kComplete && !is_changed_folder;
@@ -224,8 +225,8 @@ CommitState CheckpointFinder::state() const {
       print.add(known.fingerprint);
     } else if (state.why_not.empty() && tracks_.at(known.set.name).was_complete &&
                (known.standing == Standing::kBeingWritten || !known.set.is_folder())) {
-      // Without it the state would lack what the one before had. A file that stays torn has no older
-      // self beside it, as folders have.
+      // Without it the state would lack what the one before had. A file that stays torn has no
+      // older self beside it, as folders have.
       state.why_not = fmt::format("'{}' is being written again: it {}",
                                   known.set.name.empty() ? "." : known.set.name, known.why);
     }
@@ -233,6 +234,7 @@ CommitState CheckpointFinder::state() const {
   std::ranges::sort(state.paths);
   state.fingerprint = print.value();
   if (state.paths.empty()) state.why_not = "no checkpoint is complete";
+  if (listing_.cut_off) state.why_not = "there are more files than can be looked at";
   state.is_ready = state.why_not.empty();
   return state;
 }

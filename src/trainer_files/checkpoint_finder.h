@@ -26,8 +26,8 @@ struct FinderOptions {
   Duration bare_folder_quiet = std::chrono::seconds(10);
   // An incomplete set that nobody touched for so long is what a trainer left when it died.
   Duration abandoned = std::chrono::seconds(60);
-  // What was put back before the start, by the paths of the listing: checkpoints, though the trainer
-  // has not touched them.
+  // What was put back before the start, by the paths of the listing: checkpoints, though the
+  // trainer has not touched them.
   std::set<std::string> restored = {};
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/time.h"
 #include "sim/simulation.h"
 #include "sys/testing/real_world_maker.h"
 #include "sys/testing/world_maker.h"
@@ -240,6 +241,37 @@ TEST_P(Finders, TakeLinksAndTheEndOfABackupAsPartOfTheState) {
     rig.look(100);
     EXPECT_EQ(rig.finder().state().paths,
               (Paths{"out/checkpoint-0.pth.tar", "out/last.pth.tar"}));
+  });
+}
+
+TEST_P(Finders, SayNothingOfATreeThatIsTooLarge) {
+  GetParam().run([](sys::World& world, const std::string& dir) {
+    TrainerRig rig(world, dir);
+    CheckpointFinder finder(world.files, {});
+    finder.observe(rig.list(), MonoTime(), {});
+    rig.file("a.pt", kWholeZip);
+    rig.file("b.pt", kWholeZip);
+    finder.observe(rig.list({.entries_max = 1}), MonoTime(), {});
+    EXPECT_FALSE(finder.state().is_ready);
+    EXPECT_EQ(finder.report().back(),
+              "stopped looking after 1 files and folders: name the folder of the checkpoints in "
+              "the job file (checkpoint: {dir: …})");
+    finder.observe(rig.list({.entries_max = 2}), MonoTime(), {});
+    EXPECT_TRUE(finder.state().is_ready);
+  });
+}
+
+TEST_P(Finders, DoNotBelieveAListingThatWasDisturbed) {
+  GetParam().run([](sys::World& world, const std::string& dir) {
+    TrainerRig rig(world, dir);
+    CheckpointFinder finder(world.files, {});
+    finder.observe(rig.list(), MonoTime(), {});
+    rig.file("a.pt", kWholeZip);
+    finder.observe(rig.list(), MonoTime(), {});
+    TreeListing disturbed(dir, {});
+    disturbed.disturbed = true;
+    finder.observe(disturbed, MonoTime(), {});
+    EXPECT_EQ(finder.state().paths, (Paths{"a.pt"}));
   });
 }
 

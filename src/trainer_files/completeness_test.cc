@@ -131,8 +131,8 @@ TEST(Completeness, APickleIsTornOrUnknown) {
   EXPECT_EQ(check_text("\x80\x02K\x01.").wholeness, Wholeness::kUnknown);
   EXPECT_EQ(check_text("\x80\x02K\x01").wholeness, Wholeness::kTorn);
   // PyTorch's old format goes on behind its pickles.
-  EXPECT_EQ(check_text("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.and the rest").wholeness,
-            Wholeness::kUnknown);
+  const std::string old_magic = "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+  EXPECT_EQ(check_text(old_magic + "and the rest").wholeness, Wholeness::kUnknown);
 }
 
 TEST(Completeness, JsonEndsAsItBegins) {

@@ -21,8 +21,8 @@ namespace outlast::trainer_files {
 namespace {
 
 constexpr std::uint64_t kTextBytesMax = 1U << 20U;
-// More than the step of any file system's clock (FAT's is two seconds): a file that was the same for
-// so long cannot have changed without showing it.
+// More than the step of any file system's clock (FAT's is two seconds): a file that was the same
+// for so long cannot have changed without showing it.
 constexpr Duration kClockStepMax = std::chrono::seconds(2);
 
 Result<Completeness> check_as_listed(sys::FileSystem& files, const std::string& path,

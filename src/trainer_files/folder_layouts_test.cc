@@ -10,7 +10,8 @@
 #include "trainer_files/testing/made_files.h"
 #include "trainer_files/testing/trainer_rig.h"
 
-// Checkpoints that are folders, or several files. Each test does what the trainer does, in its order.
+// Checkpoints that are folders, or several files. Each test does what the trainer does, in its
+// order.
 namespace outlast::trainer_files::testing {
 namespace {
 namespace folder_layouts_test {

@@ -46,7 +46,8 @@ class Judge {
     read_pointer();
     read_facts();
     Judgement judgement = judge();
-    if (set_.has_temporary && judgement.state == SetState::kComplete && row_.proof != Proof::kRename) {
+    if (set_.has_temporary && judgement.state == SetState::kComplete &&
+        row_.proof != Proof::kRename) {
       judgement = {SetState::kUnsure, "has a file with a temporary name in it"};
     }
     set_.state = judgement.state;
@@ -200,7 +201,8 @@ class Judge {
       const std::size_t of = path.rfind("-of-");
       if (at == std::string::npos || of == std::string::npos) continue;
       parts.insert(std::string_view(path).substr(at));
-      parts_expected = parse_number<std::uint64_t>(std::string_view(path).substr(of + 4)).value_or(0);
+      const std::string_view count = std::string_view(path).substr(of + 4);
+      parts_expected = parse_number<std::uint64_t>(count).value_or(0);
     }
     if (parts.size() < parts_expected) {
       return {SetState::kIncomplete,

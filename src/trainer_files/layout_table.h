@@ -13,7 +13,8 @@ enum class Shape {
   kShards,  // files of one beginning: "<it>.index" and every "<it>.data-00000-of-00001"
 };
 
-// What shows that one is complete. Whatever it is, closing and quiet are asked for where it is weak.
+// What shows that one is complete. Whatever it is, closing and quiet are asked for where it is
+// weak.
 enum class Proof {
   kStructure,  // the bytes of its files, where their format tells; else closing and quiet
   kLastFile,   // a file that is written last is there; then quiet

@@ -24,8 +24,8 @@ struct FoundSet {
   const Layout* layout = nullptr;  // a row of layout_table()
   // Its folder, its first file, or what its shards begin with; "" if the whole tree is one.
   std::string name = {};
-  // Folders, files, hard links, symlinks and the pointer that names it, in order. Nothing that has a
-  // temporary name.
+  // Folders, files, hard links, symlinks and the pointer that names it, in order. Nothing that has
+  // a temporary name.
   std::vector<std::string> paths = {};
   NameFacts facts = {};
   SetState state = SetState::kUnsure;
@@ -36,8 +36,8 @@ struct FoundSet {
   bool is_folder() const { return layout->shape == Shape::kFolder; }
 };
 
-// The sets by their names alone: nothing is read, every state is kUnsure, and pointers are in no set
-// yet. No path is in two of them. In the order of the names.
+// The sets by their names alone: nothing is read, every state is kUnsure, and pointers are in no
+// set yet. No path is in two of them. In the order of the names.
 std::vector<FoundSet> recognise_sets(const TreeListing& listing);
 
 // The same set with what its files say: its state, and the pointer and facts that belong to it.

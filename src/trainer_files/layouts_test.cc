@@ -86,10 +86,10 @@ TEST_P(FileLayouts, AllHardLinksOfTimmAreOneSet) {
 TEST_P(FileLayouts, ASymlinkBelongsToWhatItLeadsTo) {
   GetParam().run([](sys::World& world, const std::string& dir) {
     TrainerRig rig(world, dir);
-    const std::string name = "logs/version_0/checkpoints/model-epoch=03-step=800-val_loss=0.12.ckpt";
+    const std::string best = "model-epoch=03-step=800-val_loss=0.12.ckpt";
+    const std::string name = "logs/version_0/checkpoints/" + best;
     rig.half(name, kZip);
-    rig.symlink("model-epoch=03-step=800-val_loss=0.12.ckpt",
-                "logs/version_0/checkpoints/last.ckpt");
+    rig.symlink(best, "logs/version_0/checkpoints/last.ckpt");
     EXPECT_EQ(rig.state(name), "incomplete");
     rig.file(name, kZip);
     const FoundSet set = rig.find(name);

@@ -9,16 +9,21 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/numbers.h"
 
 namespace outlast::trainer_files {
 namespace {
 
-constexpr std::string_view kTemporaryNames[] = {
-    "tmp*", ".tmp*", "*.tmp*", "*-tmp",  "*_temp",       "*.temp", "*.tempstate*",
-    ".~*",  "*~",    "*.swp",  "*.part", "*.incomplete", "*.lock", "*.partial",
-};
+const std::vector<std::string_view>& temporary_names() {
+  static const std::vector<std::string_view> names = {
+      "tmp*",   ".tmp*",     "*.tmp*", "*-tmp", "*_temp", "*.temp",
+      "*.part", "*.partial", "*.swp",  "*~",    ".~*",    "*.incomplete",
+      "*.lock", "*.tempstate*", "*.orbax-checkpoint-tmp*",
+  };
+  return names;
+}
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -132,6 +137,38 @@ std::optional<NameFacts> match_name(std::string_view pattern, std::string_view n
   return facts;
 }
 
+NamePatterns::NamePatterns(std::vector<std::string_view> patterns)
+    : patterns_(std::move(patterns)) {
+  for (std::size_t i = 0; i < patterns_.size(); ++i) {
+    const std::string_view end = literal_end(patterns_[i]);
+    for (std::size_t c = 0; c < by_last_character_.size(); ++c) {
+      if (end.empty() || static_cast<unsigned char>(end.back()) == c) {
+        by_last_character_[c].push_back(i);
+      }
+    }
+  }
+}
+
+const std::vector<std::size_t>& NamePatterns::candidates(std::string_view name) const {
+  // An empty name fits only patterns with an empty end, which are in every row.
+  return by_last_character_[name.empty() ? 0 : static_cast<unsigned char>(name.back())];
+}
+
+std::optional<NamePatterns::Match> NamePatterns::first_match(std::string_view name) const {
+  for (const std::size_t i : candidates(name)) {
+    if (auto facts = match_name(patterns_[i], name)) return Match{i, std::move(*facts)};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::size_t> NamePatterns::all_matches(std::string_view name) const {
+  std::vector<std::size_t> matches;
+  for (const std::size_t i : candidates(name)) {
+    if (match_name(patterns_[i], name)) matches.push_back(i);
+  }
+  return matches;
+}
+
 NameFacts facts_in_name(std::string_view name) {
   NameFacts facts;
   for (std::size_t at = name.find('='); at != std::string_view::npos; at = name.find('=', at + 1)) {
@@ -152,10 +189,8 @@ void merge_facts(const NameFacts& other, NameFacts& facts) {
 }
 
 bool is_temporary_name(std::string_view name) {
-  return name.find(".orbax-checkpoint-tmp") != std::string_view::npos ||
-         std::ranges::any_of(kTemporaryNames, [&](std::string_view pattern) {
-           return match_name(pattern, name).has_value();
-         });
+  static const NamePatterns patterns(temporary_names());
+  return patterns.first_match(name).has_value();
 }
 
 }  // namespace outlast::trainer_files

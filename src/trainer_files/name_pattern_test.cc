@@ -4,10 +4,12 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace outlast::trainer_files {
 namespace {
@@ -57,7 +59,8 @@ TEST(NamePattern, NamesOfUnfinishedThings) {
         ".~ckpt.pt", ".metadata.tmp", "5.orbax-checkpoint-tmp-1700000000", "ckpt-1_temp"}) {
     EXPECT_TRUE(is_temporary_name(name)) << name;
   }
-  for (const std::string_view name : {"ckpt.pt", "attempt.pt", "last.ckpt", ".metadata", "parts.pt"}) {
+  for (const std::string_view name :
+       {"ckpt.pt", "attempt.pt", "last.ckpt", ".metadata", "parts.pt"}) {
     EXPECT_FALSE(is_temporary_name(name)) << name;
   }
 }
@@ -74,6 +77,22 @@ RC_GTEST_PROP(NamePattern, WhatIsWrittenIntoAPatternIsReadBack, (std::uint64_t s
     RC_ASSERT(facts.has_value());
     RC_ASSERT(facts->step == step);
   }
+}
+
+RC_GTEST_PROP(NamePattern, ManyPatternsAtOnceAreTheSamePatterns, ()) {
+  const std::vector<std::string_view> patterns = {"*.pt", "a*", "{step}", "*t", "*", "b.pt"};
+  const std::string name =
+      *rc::gen::container<std::string>(rc::gen::elementOf<std::string>("ab1.pt"));
+  std::vector<std::size_t> expected;
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    if (match_name(patterns[i], name)) expected.push_back(i);
+  }
+  const NamePatterns all(patterns);
+  RC_ASSERT(all.all_matches(name) == expected);
+  const auto first = all.first_match(name);
+  RC_ASSERT(first.has_value());
+  RC_ASSERT(first->index == expected.front());
+  RC_ASSERT(first->facts == match_name(patterns[first->index], name));
 }
 
 RC_GTEST_PROP(NamePattern, AnyNameGetsAnAnswer, (const std::string& name)) {

@@ -10,17 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "sys/file_ops.h"
 #include "sys/file_system.h"
 #include "trainer_files/layout_table.h"
 #include "trainer_files/layouts.h"
 #include "trainer_files/name_pattern.h"
+#include "trainer_files/symlink_end.h"
 #include "trainer_files/tree_listing.h"
 
 namespace outlast::trainer_files {
 namespace {
-
-constexpr int kSymlinksMax = 8;  // one to the next
 
 std::string_view last_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
@@ -42,37 +40,35 @@ std::optional<NameFacts> match_row(const Layout& row, std::string_view name) {
 }
 
 bool is_no_checkpoint(std::string_view name) {
-  return std::ranges::any_of(no_checkpoint_table(), [&](const NoCheckpoint& row) {
-    return match_name(row.name, name).has_value();
-  });
+  static const NamePatterns patterns = [] {
+    std::vector<std::string_view> names;
+    for (const NoCheckpoint& row : no_checkpoint_table()) names.push_back(row.name);
+    return NamePatterns(std::move(names));
+  }();
+  return patterns.first_match(name).has_value();
 }
 
-// The path that a symlink leads to, as the listing would have it; nullopt if that is outside.
-std::optional<std::string> resolve(const TreeListing& listing, const ListedEntry& symlink) {
-  std::string target = symlink.target;
-  if (target.starts_with('/')) {
-    const std::string prefix = listing.folder() + "/";
-    if (!target.starts_with(prefix)) return std::nullopt;
-    target.erase(0, prefix.size());
-  } else {
-    target = path_in(folder_of(symlink.path), target);
-  }
-  std::vector<std::string_view> names;
-  for (std::size_t at = 0; at < target.size();) {
-    const std::size_t end = std::min(target.find('/', at), target.size());
-    const std::string_view name = std::string_view(target).substr(at, end - at);
-    at = end + 1;
-    if (name == "..") {
-      if (names.empty()) return std::nullopt;
-      names.pop_back();
-    } else if (!name.empty() && name != ".") {
-      names.push_back(name);
+// Patterns of several rows, and which row each is of.
+struct RowPatterns {
+  RowPatterns(const std::vector<std::string_view> Layout::*member, Shape shape)
+      : patterns(collect(member, shape)) {}
+
+  std::vector<const Layout*> rows = {};
+  NamePatterns patterns;
+
+ private:
+  NamePatterns collect(const std::vector<std::string_view> Layout::*member, Shape shape) {
+    std::vector<std::string_view> all;
+    for (const Layout& row : layout_table()) {
+      if (row.shape != shape) continue;
+      for (const std::string_view pattern : row.*member) {
+        all.push_back(pattern);
+        rows.push_back(&row);
+      }
     }
+    return NamePatterns(std::move(all));
   }
-  std::string path;
-  for (const std::string_view name : names) path = path_in(path, name);
-  return path;
-}
+};
 
 class Recogniser {
  public:
@@ -107,20 +103,21 @@ class Recogniser {
   bool is_taken(const ListedEntry& entry) const { return is_taken_[index_of(entry)]; }
   void take(const ListedEntry& entry) { is_taken_[index_of(entry)] = true; }
 
-  // Which rows have a sign in which folder: one pass over all names, instead of one for each folder.
+  // Which rows have a sign in which folder: one pass over all names, instead of one for each
+  // folder.
   void note_signs() {
+    static const RowPatterns signs(&Layout::signs, Shape::kFolder);
     for (const ListedEntry& entry : listing_.entries()) {
+      const std::string_view folder = folder_of(entry.path);
       const std::string_view name = last_name(entry.path);
-      for (const Layout& row : layout_table()) {
-        for (std::string_view sign : row.signs) {
-          std::string_view folder = folder_of(entry.path);
-          if (sign.starts_with("*/")) {
-            if (folder.empty()) continue;
-            sign.remove_prefix(2);
-            folder = folder_of(folder);
-          }
-          if (match_name(sign, name)) signs_[folder].insert(&row);
-        }
+      for (const std::size_t i : signs.patterns.all_matches(name)) {
+        signs_[folder].insert(signs.rows[i]);
+      }
+      // And one level above: "*/x".
+      if (folder.empty()) continue;
+      const std::string below = path_in("*", name);
+      for (const std::size_t i : signs.patterns.all_matches(below)) {
+        signs_[folder_of(folder)].insert(signs.rows[i]);
       }
     }
   }
@@ -209,12 +206,11 @@ class Recogniser {
     NameFacts facts = {};
   };
   static std::optional<Known> know_file(std::string_view name) {
-    if (is_temporary_name(name) || is_no_checkpoint(name)) return std::nullopt;
-    for (const Layout& row : layout_table()) {
-      if (row.shape != Shape::kFile) continue;
-      if (auto facts = match_row(row, name)) return Known{&row, std::move(*facts)};
-    }
-    return std::nullopt;
+    static const RowPatterns names(&Layout::names, Shape::kFile);
+    std::optional<NamePatterns::Match> match = names.patterns.first_match(name);
+    if (!match || is_temporary_name(name) || is_no_checkpoint(name)) return std::nullopt;
+    merge_facts(facts_in_name(name), match->facts);
+    return Known{names.rows[match->index], std::move(match->facts)};
   }
 
   // Files with a known name, each with all its other names.
@@ -255,7 +251,7 @@ class Recogniser {
       if (entry.type != sys::FileType::kSymlink || is_taken(entry)) continue;
       const std::string_view name = last_name(entry.path);
       if (is_temporary_name(name)) continue;
-      const auto found = set_of.find(end_of_links(entry));
+      const auto found = set_of.find(end_of_symlink(listing_, entry));
       if (found != set_of.end()) {
         sets_[found->second].paths.push_back(entry.path);
         take(entry);
@@ -267,18 +263,6 @@ class Recogniser {
         take(entry);
       }
     }
-  }
-
-  // "" if it leads out of the tree, or in a circle.
-  std::string end_of_links(const ListedEntry& symlink) const {
-    const ListedEntry* at = &symlink;
-    for (int i = 0; i < kSymlinksMax; ++i) {
-      const std::optional<std::string> path = resolve(listing_, *at);
-      if (!path) return "";
-      at = listing_.find(*path);
-      if (at == nullptr || at->type != sys::FileType::kSymlink) return *path;
-    }
-    return "";
   }
 
   // The pointer of one set is no checkpoint, though it may be called "checkpoint".

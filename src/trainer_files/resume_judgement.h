@@ -23,8 +23,8 @@ struct ResumeJudgement {
 };
 
 // `restored` is the newest of what was put back, `first_new` the first checkpoint after that. Steps
-// count if both have one, else epochs. One that is no further is from the beginning. `layout` is that
-// of the new one, for the advice; nullptr if it is not known.
+// count if both have one, else epochs. One that is no further is from the beginning. `layout` is
+// that of the new one, for the advice; nullptr if it is not known.
 ResumeJudgement judge_resume(const SetProgress& restored, const SetProgress& first_new,
                              const Layout* layout);
 

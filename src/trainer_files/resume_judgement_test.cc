@@ -68,9 +68,9 @@ TEST(ResumeJudgement, WithoutNumbersNothingCanBeTold) {
 
 RC_GTEST_PROP(ResumeJudgement, OnlyAFartherOneIsAResume,
               (std::uint64_t restored, std::uint64_t first_new)) {
-  const ResumeVerdict verdict = judge_resume({.step = restored}, {.step = first_new}, nullptr).verdict;
-  RC_ASSERT(verdict == (first_new > restored ? ResumeVerdict::kResumed
-                                             : ResumeVerdict::kStartedOver));
+  const bool is_resumed = judge_resume({.step = restored}, {.step = first_new}, nullptr).verdict ==
+                          ResumeVerdict::kResumed;
+  RC_ASSERT(is_resumed == (first_new > restored));
 }
 
 }  // namespace resume_judgement_test

@@ -23,6 +23,7 @@ namespace outlast::trainer_files {
 namespace {
 
 constexpr int kLooksMax = 3;
+constexpr int kLinksMax = 8;  // one to the next
 
 struct NameRow {
   std::string_view name;
@@ -69,15 +70,26 @@ bool is_gone(const Error& error) {
   return error.code() == ErrorCode::kNotFound;
 }
 
+// What a path leads to in the end; nullopt if that is nothing.
+std::optional<sys::FileInfo> stat_past_links(sys::FileSystem& files, std::string path) {
+  for (int links = 0; links <= kLinksMax; ++links) {
+    const auto info = files.stat(path);
+    if (!info) return std::nullopt;
+    if (info->type != sys::FileType::kSymlink) return *info;
+    const auto target = files.read_symlink(path);
+    if (!target) return std::nullopt;
+    path = sys::join_path(sys::parent_path(path), *target);
+  }
+  return std::nullopt;
+}
+
 // One look at the tree.
 class Lister {
  public:
   Lister(sys::FileSystem& files, const std::string& folder, const ListingOptions& options,
          const sys::CallContext& ctx)
       : files_(files), folder_(folder), options_(options), ctx_(ctx) {
-    if (options.outlast_root.empty()) return;
-    // A name that ends in "/." is that of the folder itself, not of a symlink to it.
-    if (const auto info = files.stat(sys::join_path(options.outlast_root, "."))) root_ = *info;
+    if (!options.outlast_root.empty()) root_ = stat_past_links(files, options.outlast_root);
   }
 
   Result<TreeListing> look() {

@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, TreeListings,
                          ::testing::Values(sys::testing::real_world(), simulated_world()));
 
 // Runs with a fault for each call of the file system, in simulation.
-using Faults = std::function<std::optional<Error>(sim::Disk&, std::string_view, const std::string&)>;
+using Faults = std::function<std::optional<Error>(std::string_view, const std::string&)>;
 
 TreeListing list_with_faults(const Faults& faults) {
   sim::Simulation simulation({.seed = 1});
@@ -150,9 +150,7 @@ TreeListing list_with_faults(const Faults& faults) {
         [&](sys::World& world) {
           TrainerRig rig(world, "");
           for (int i = 0; i < 30; ++i) rig.file(fmt::format("out/{}/ckpt.pt", i % 3 * 10 + i), "1");
-          machine.files().set_fault([&](std::string_view operation, const std::string& path) {
-            return faults(machine.disk(), operation, path);
-          });
+          machine.files().set_fault(faults);
           listing = rig.list();
           machine.files().set_fault({});
         },
@@ -165,7 +163,7 @@ TreeListing list_with_faults(const Faults& faults) {
 TEST(TreeListing, LooksAtEachNameOnce) {
   std::map<std::string, int> calls;
   const TreeListing listing = list_with_faults(
-      [&](sim::Disk&, std::string_view operation, const std::string&) -> std::optional<Error> {
+      [&](std::string_view operation, const std::string&) -> std::optional<Error> {
         ++calls[std::string(operation)];
         return std::nullopt;
       });
@@ -178,7 +176,7 @@ TEST(TreeListing, LooksAtEachNameOnce) {
 
 TEST(TreeListing, LeavesOutWhatItMayNotRead) {
   const TreeListing listing = list_with_faults(
-      [](sim::Disk&, std::string_view operation, const std::string& path) -> std::optional<Error> {
+      [](std::string_view operation, const std::string& path) -> std::optional<Error> {
         if (operation != "list" || !path.ends_with("out/0")) return std::nullopt;
         return Error(ErrorCode::kPermissionDenied, "not yours");
       });
@@ -192,7 +190,7 @@ TEST(TreeListing, LooksAgainWhenSomethingVanished) {
   int vanished = 0;
   const auto vanish = [&](int times) {
     vanished = 0;
-    return list_with_faults([&, times](sim::Disk&, std::string_view operation,
+    return list_with_faults([&, times](std::string_view operation,
                                        const std::string& path) -> std::optional<Error> {
       if (operation != "stat" || !path.ends_with("out/0/ckpt.pt") || vanished == times) {
         return std::nullopt;
@@ -218,9 +216,9 @@ RC_GTEST_PROP(TreeListing, WhatIsBelowAFolderIsWhatBeginsWithIt,
     }
   }
   const TreeListing listing("", entries);
-  std::size_t expected = 0;
-  for (const ListedEntry& entry : listing.entries()) expected += entry.path.starts_with("a/") ? 1 : 0;
-  RC_ASSERT(listing.below("a").size() == expected);
+  const auto expected = std::ranges::count_if(
+      listing.entries(), [](const ListedEntry& entry) { return entry.path.starts_with("a/"); });
+  RC_ASSERT(static_cast<std::ptrdiff_t>(listing.below("a").size()) == expected);
   for (const ListedEntry& entry : listing.below("a")) RC_ASSERT(entry.path.starts_with("a/"));
 }
 

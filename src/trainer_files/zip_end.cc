@@ -36,14 +36,13 @@ Result<std::optional<std::uint64_t>> find_end(std::uint64_t size, const ReadZip&
     const std::uint64_t begin = size - std::min(size, tail_bytes);
     OUTLAST_TRY_ASSIGN(const std::string tail, read(begin, size - begin));
     if (tail.size() != size - begin) return std::optional<std::uint64_t>();  // became shorter
-    for (std::size_t at = tail.rfind(kEnd); at != std::string::npos; at = tail.rfind(kEnd, at - 1)) {
-      const std::uint64_t left = tail.size() - at;
-      const std::string_view comment_bytes = std::string_view(tail).substr(at).substr(
-          static_cast<std::size_t>(std::min(left, kEndBytes - 2)), 2);
-      if (left >= kEndBytes && left == kEndBytes + little_endian(comment_bytes)) {
+    for (std::size_t at = tail.rfind(kEnd); at != std::string::npos;
+         at = at == 0 ? std::string::npos : tail.rfind(kEnd, at - 1)) {
+      const std::string_view record = std::string_view(tail).substr(at);
+      if (record.size() >= kEndBytes &&
+          record.size() == kEndBytes + little_endian(record.substr(kEndBytes - 2, 2))) {
         return std::optional<std::uint64_t>(begin + at);
       }
-      if (at == 0) break;
     }
   }
   return std::optional<std::uint64_t>();

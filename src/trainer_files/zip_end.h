@@ -19,8 +19,8 @@ using ReadZip = std::function<Result<std::string>(std::uint64_t offset, std::uin
 enum class ZipEnd {
   kFits,     // all that the end record says is so: the directory lies right before it
   kMissing,  // the file ends with something else
-  // It speaks of another place: something stands before the zip, as in PyTorch's .distcp files, which
-  // are several in a row.
+  // It speaks of another place: something stands before the zip, as in PyTorch's .distcp files,
+  // which are several in a row.
   kShifted,
 };
 // Of a zip file of this size. Nothing may follow the end record but its own comment.

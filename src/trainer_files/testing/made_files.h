@@ -45,8 +45,9 @@ inline std::string made_zip(std::string_view content, const ZipKind& kind = {}) 
 
 inline std::string made_safetensors(std::size_t tensor_bytes) {
   const std::string end = std::to_string(tensor_bytes);
-  const std::string header = R"({"__metadata__":{"format":"pt"},"w":{"dtype":"U8","shape":[)" + end +
-                             R"(],"data_offsets":[0,)" + end + "]}}";
+  const std::string header = R"({"__metadata__":{"format":"pt"},"w":{"dtype":"U8",)"
+                             R"("shape":[)" +
+                             end + R"(],"data_offsets":[0,)" + end + "]}}";
   return number_bytes(header.size(), 8) + header + std::string(tensor_bytes, 'w');
 }
 
