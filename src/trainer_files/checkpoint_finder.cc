@@ -119,6 +119,7 @@ void CheckpointFinder::observe(TreeListing listing, MonoTime now,
   looks_.start_round(now);
   known_.clear();
   left_out_.clear();
+  note_removals(now);
   for (auto& [name, track] : tracks_) track.is_seen = false;
   for (const FoundSet& set : recognised_) {
     Track& track = is_same ? tracks_.at(set.name) : follow(set, now);
@@ -133,6 +134,19 @@ void CheckpointFinder::observe(TreeListing listing, MonoTime now,
   std::erase_if(tracks_, [](const auto& track) { return !track.second.is_seen; });
   has_started_ = true;
   update_folder();
+}
+
+void CheckpointFinder::note_removals(MonoTime now) {
+  for (auto& [name, track] : tracks_) {
+    std::erase_if(track.complete_paths, [&](const std::string& path) {
+      if (listing_.find(path) != nullptr) return false;
+      removed_[path] = now;
+      return true;
+    });
+  }
+  std::erase_if(removed_, [&](const auto& removed) {
+    return listing_.find(removed.first) != nullptr || now - removed.second >= options_.quiet;
+  });
 }
 
 CheckpointFinder::Track& CheckpointFinder::follow(const FoundSet& set, MonoTime now) {
@@ -179,9 +193,9 @@ KnownSet CheckpointFinder::stand(FoundSet set, Track& track, MonoTime now,
                                  const std::set<std::string>& open_for_writing) {
   KnownSet known{.set = judge_set(std::move(set), listing_, looks_),
                  .is_overwritten = track.is_overwritten,
-                 .is_in_place = track.is_in_place,
-                 .fingerprint = track.fingerprint};
+                 .is_in_place = track.is_in_place};
   const FoundSet& judged = known.set;
+  known.fingerprint = fingerprint_of(judged, listing_);  // now with the pointer
   known.why = judged.why;
   const Duration quiet = now - track.unchanged_since;
   // Proof holds for a folder that is made once. One that changes afterwards is being overwritten,
@@ -202,6 +216,7 @@ KnownSet CheckpointFinder::stand(FoundSet set, Track& track, MonoTime now,
   if (known.standing == Standing::kComplete) {
     track.was_complete = true;
     track.complete_fingerprint = track.fingerprint;
+    track.complete_paths = judged.paths;
   }
   return known;
 }
@@ -234,6 +249,9 @@ CommitState CheckpointFinder::state() const {
   std::ranges::sort(state.paths);
   state.fingerprint = print.value();
   if (state.paths.empty()) state.why_not = "no checkpoint is complete";
+  if (state.why_not.empty() && !removed_.empty()) {
+    state.why_not = fmt::format("'{}' was removed just now", removed_.begin()->first);
+  }
   if (listing_.cut_off) state.why_not = "there are more files than can be looked at";
   state.is_ready = state.why_not.empty();
   return state;

@@ -50,7 +50,8 @@ struct LeftOutSet {
 
 // Everything that is to be saved as one checkpoint.
 struct CommitState {
-  // Whether it is worth saving: something is complete, and nothing of it is being overwritten.
+  // Whether it is worth saving: something is complete, nothing of it is being overwritten, and
+  // nothing was removed just now (some trainers remove a file before they write it anew).
   bool is_ready = false;
   std::string why_not = {};
   // All files, links and folders of all complete sets. A path that was in an earlier state and is
@@ -90,6 +91,7 @@ class CheckpointFinder {
     MonoTime unchanged_since = {};
     std::uint64_t inode = 0;
     std::uint64_t complete_fingerprint = 0;  // when it was complete last
+    std::vector<std::string> complete_paths = {};
     bool was_complete = false;
     bool is_overwritten = false;
     bool is_in_place = false;
@@ -101,6 +103,7 @@ class CheckpointFinder {
   KnownSet stand(FoundSet set, Track& track, MonoTime now,
                  const std::set<std::string>& open_for_writing);
   Duration quiet_needed(const FoundSet& set) const;
+  void note_removals(MonoTime now);
   void update_folder();
 
   const FinderOptions options_;
@@ -113,6 +116,8 @@ class CheckpointFinder {
   std::vector<KnownSet> known_;
   std::vector<LeftOutSet> left_out_;
   std::optional<std::string> folder_;
+  // What was in a complete set and is gone, and since when: it may be about to be replaced.
+  std::map<std::string, MonoTime> removed_;
 };
 
 }  // namespace outlast::trainer_files

@@ -144,6 +144,8 @@ TEST_P(Finders, FollowHuggingFaceThroughItsRotation) {
     EXPECT_FALSE(rig.finder().state().is_ready);
     rig.remove("out/checkpoint-100");
     rig.look(100);
+    EXPECT_FALSE(rig.finder().state().is_ready);
+    rig.look(2000);
     const CommitState state = rig.finder().state();
     EXPECT_TRUE(state.is_ready);
     EXPECT_EQ(state.paths, (Paths{"out/checkpoint-200", "out/checkpoint-200/model.safetensors",
@@ -241,6 +243,52 @@ TEST_P(Finders, TakeLinksAndTheEndOfABackupAsPartOfTheState) {
     rig.look(100);
     EXPECT_EQ(rig.finder().state().paths,
               (Paths{"out/checkpoint-0.pth.tar", "out/last.pth.tar"}));
+  });
+}
+
+TEST_P(Finders, NoticeThatOnlyThePointerMoved) {
+  GetParam().run([](sys::World& world, const std::string& dir) {
+    TrainerRig rig(world, dir);
+    rig.look(0);
+    rig.file("epoch_1.pth", kWholeZip);
+    rig.file("last_checkpoint", "epoch_1.pth");
+    rig.file("epoch_2.pth", kWholeZip);
+    rig.look(100);
+    const CommitState before = rig.finder().state();
+    EXPECT_EQ(before.paths, (Paths{"epoch_1.pth", "epoch_2.pth", "last_checkpoint"}));
+    rig.look(100);
+    EXPECT_EQ(rig.finder().state().fingerprint, before.fingerprint);
+    rig.file("last_checkpoint", "epoch_2.pth");
+    rig.look(100);
+    const CommitState after = rig.finder().state();
+    EXPECT_TRUE(after.is_ready);
+    EXPECT_EQ(after.paths, before.paths);
+    EXPECT_NE(after.fingerprint, before.fingerprint);
+  });
+}
+
+TEST_P(Finders, WaitForAFileThatIsRemovedBeforeItIsReplaced) {
+  GetParam().run([](sys::World& world, const std::string& dir) {
+    TrainerRig rig(world, dir);
+    rig.look(0);
+    rig.file("out/last.pth.tar", kWholeZip);
+    rig.hardlink("out/last.pth.tar", "out/checkpoint-0.pth.tar");
+    rig.look(100);
+    EXPECT_TRUE(rig.finder().state().is_ready);
+    rig.file("out/tmp.pth.tar", kWholeZip);
+    rig.remove("out/last.pth.tar");
+    rig.look(100);
+    EXPECT_EQ(rig.finder().state().why_not, "'out/last.pth.tar' was removed just now");
+    rig.rename("out/tmp.pth.tar", "out/last.pth.tar");
+    rig.look(100);
+    EXPECT_TRUE(rig.finder().state().is_ready);
+    // And one that stays away is gone.
+    rig.remove("out/last.pth.tar");
+    rig.look(100);
+    EXPECT_FALSE(rig.finder().state().is_ready);
+    rig.look(2000);
+    EXPECT_TRUE(rig.finder().state().is_ready);
+    EXPECT_EQ(rig.finder().state().paths, (Paths{"out/checkpoint-0.pth.tar"}));
   });
 }
 

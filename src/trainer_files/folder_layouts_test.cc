@@ -169,6 +169,8 @@ TEST_P(FolderLayouts, OrbaxRenamesItsFolder) {
     EXPECT_EQ(set.layout->name, "Orbax");
     EXPECT_EQ(set.facts.step, 12U);
     EXPECT_EQ(rig.find().size(), 1U);
+    rig.file("ckpts/13/default/checkpoint", "of older versions");
+    EXPECT_EQ(rig.state("ckpts/13"), "complete");
   });
 }
 
@@ -218,8 +220,15 @@ TEST_P(FolderLayouts, BackupAndRestoreIsAFolderThatGoesAway) {
     EXPECT_EQ(set.layout->name, "Keras BackupAndRestore");
     EXPECT_EQ(set.state, SetState::kComplete);
     EXPECT_EQ(set.facts.epoch, 3U);
-    rig.half("backup/latest.weights.h5", made_hdf5(0, 600));
+    // The next epoch: a copy, the weights, and then what tells of them.
+    rig.file("backup/_latest.weights.h5", made_hdf5(0, 600));
     EXPECT_EQ(rig.state("backup"), "unsure");
+    rig.half("backup/latest.weights.h5", made_hdf5(0, 600));
+    EXPECT_EQ(rig.state("backup"), "incomplete");
+    rig.file("backup/latest.weights.h5", made_hdf5(0, 600));
+    EXPECT_EQ(rig.state("backup"), "unsure");
+    rig.file("backup/training_metadata.json", R"({"epoch": 4, "batch": 0})");
+    EXPECT_EQ(rig.state("backup"), "complete");
     rig.remove("backup");
     EXPECT_TRUE(rig.find().empty());
   });

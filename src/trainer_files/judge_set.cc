@@ -50,6 +50,10 @@ class Judge {
         row_.proof != Proof::kRename) {
       judgement = {SetState::kUnsure, "has a file with a temporary name in it"};
     }
+    // Somebody has begun to write it. Which set it belongs to will be known in a moment.
+    if (pointer_ != nullptr && named_.empty() && judgement.state == SetState::kComplete) {
+      judgement = {SetState::kUnsure, fmt::format("has an empty '{}' beside it", row_.pointer)};
+    }
     set_.state = judgement.state;
     set_.why = std::move(judgement.why);
   }
@@ -157,10 +161,11 @@ class Judge {
               fmt::format("has no {} yet, which is written last", words_for_last())};
     }
     for (const ListedEntry* const entry : files()) {
-      if (entry->modified > seal->modified) {
-        return {SetState::kUnsure, fmt::format("has {}, which is newer than {}",
-                                               name_at_end(entry->path), name_at_end(seal->path))};
-      }
+      if (entry->modified <= seal->modified) continue;
+      const Judgement structure = by_structure();
+      if (structure.state == SetState::kIncomplete) return structure;
+      return {SetState::kUnsure, fmt::format("has {}, which is newer than {}",
+                                             name_at_end(entry->path), name_at_end(seal->path))};
     }
     return {SetState::kComplete,
             fmt::format("has {}, which is written last", name_at_end(seal->path))};

@@ -13,7 +13,7 @@ std::vector<Layout> folder_rows() {
        .proof = Proof::kRename,
        .names = {"{step}", "{*}_{step}", "{*}-{step}"},
        .signs = {"_CHECKPOINT_METADATA", "_METADATA", "manifest.ocdbt", "_sharding", "*/_METADATA",
-                 "*/manifest.ocdbt", "*/_sharding", "commit_success.txt"},
+                 "*/manifest.ocdbt", "*/_sharding", "default/checkpoint", "commit_success.txt"},
        .unfinished = "*{step}.orbax-checkpoint-tmp*",
        .resume = "manager.restore(manager.latest_step()) before the first step"},
       {.name = "Accelerate",

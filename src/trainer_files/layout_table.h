@@ -30,7 +30,7 @@ struct Layout {
   Proof proof = Proof::kStructure;
   // The last name of the path; of shards, what they begin with. The first that fits tells the step.
   std::vector<std::string_view> names = {};
-  // Of a folder: one of these must be in it; "*/x" is one level below. None: the name suffices.
+  // Of a folder: one of these must be in it, or, "*/x", one level below. None: the name suffices.
   std::vector<std::string_view> signs = {};
   // kLastFile and kSealed: one of these is written last.
   std::vector<std::string_view> last = {};

@@ -148,6 +148,8 @@ TEST_P(FileLayouts, MMEnginesTextFileGoesWithWhatItNames) {
     EXPECT_EQ(set.facts.epoch, 2U);
     EXPECT_EQ(rig.state("work_dirs/epoch_1.pth"), "complete");
     EXPECT_EQ(rig.find().size(), 2U);
+    rig.file("work_dirs/last_checkpoint", "");
+    EXPECT_EQ(rig.state("work_dirs/epoch_2.pth"), "unsure");
   });
 }
 

@@ -18,9 +18,10 @@ namespace {
 
 const std::vector<std::string_view>& temporary_names() {
   static const std::vector<std::string_view> names = {
-      "tmp*",   ".tmp*",     "*.tmp*", "*-tmp", "*_temp", "*.temp",
-      "*.part", "*.partial", "*.swp",  "*~",    ".~*",    "*.incomplete",
-      "*.lock", "*.tempstate*", "*.orbax-checkpoint-tmp*",
+      "tmp*",   ".tmp*",     "*.tmp*",  "*-tmp",        "*_tmp",
+      "*_temp", "*.temp",    "*-tmp.*", "*_tmp.*",      "*.orbax-checkpoint-tmp*",
+      "*.part", "*.partial", "*.swp",   "*.incomplete", "*.tempstate*",
+      "*.lock", "*~",        ".~*",
   };
   return names;
 }

@@ -55,7 +55,7 @@ TEST(NamePattern, TheFartherOfTwoFactsIsKept) {
 
 TEST(NamePattern, NamesOfUnfinishedThings) {
   for (const std::string_view name :
-       {"tmp.pth.tar", "tmpx8s_2", "ckpt.pt.tmp", "a.tmp.npz", "model.part", "weights.incomplete",
+       {"tmp.pth.tar", "recovery_tmp.pth.tar", "tmpx8s_2", "ckpt.pt.tmp", "a.tmp.npz", "model.part", "weights.incomplete",
         ".~ckpt.pt", ".metadata.tmp", "5.orbax-checkpoint-tmp-1700000000", "ckpt-1_temp"}) {
     EXPECT_TRUE(is_temporary_name(name)) << name;
   }

@@ -115,8 +115,7 @@ class Recogniser {
       }
       // And one level above: "*/x".
       if (folder.empty()) continue;
-      const std::string below = path_in("*", name);
-      for (const std::size_t i : signs.patterns.all_matches(below)) {
+      for (const std::size_t i : signs.patterns.all_matches(path_in(last_name(folder), name))) {
         signs_[folder_of(folder)].insert(signs.rows[i]);
       }
     }
