@@ -205,6 +205,9 @@ TEST_P(FolderLayouts, TensorFlowsTextFileNamesItsShards) {
     EXPECT_EQ(set.paths, (Paths{"tf/checkpoint", "tf/ckpt-4.data-00000-of-00002",
                                 "tf/ckpt-4.data-00001-of-00002", "tf/ckpt-4.index"}));
     EXPECT_EQ(rig.find().size(), 1U);
+    rig.remove("tf/ckpt-4.data-00001-of-00002");
+    EXPECT_EQ(rig.find("tf/ckpt-4").why, "has 1 of 2 data files");
+    EXPECT_EQ(rig.state("tf/ckpt-4"), "incomplete");
     rig.file("tf/ckpt-5.data-00000-of-00001", "d");
     rig.file("tf/ckpt-5.index", "i");
     EXPECT_EQ(rig.state("tf/ckpt-5"), "incomplete");

@@ -12,9 +12,11 @@
 #include "sys/testing/real_world_maker.h"
 #include "sys/testing/world_maker.h"
 #include "sys/world.h"
+#include "trainer_files/file_looks.h"
 #include "trainer_files/layout_table.h"
 #include "trainer_files/testing/made_files.h"
 #include "trainer_files/testing/trainer_rig.h"
+#include "trainer_files/tree_listing.h"
 
 // Checkpoints that are files. Each test does what the trainer does, in its order.
 namespace outlast::trainer_files::testing {
@@ -40,6 +42,23 @@ TEST_P(FileLayouts, TorchSaveInPlaceIsCompleteWithItsEndRecord) {
     EXPECT_EQ(rig.find("out/ckpt.pt").layout->name, "nanoGPT");
     rig.half("out/ckpt.pt", kZip);  // the next save
     EXPECT_EQ(rig.state("out/ckpt.pt"), "incomplete");
+  });
+}
+
+TEST_P(FileLayouts, AFileThatIsNoLongerWhatWasListedIsNotComplete) {
+  GetParam().run([](sys::World& world, const std::string& dir) {
+    TrainerRig rig(world, dir);
+    rig.file("ckpt.pt", kZip);
+    const TreeListing listing = rig.list();
+    rig.file("ckpt.pt", kZip);  // whole again, but what was before may be what gets saved
+    FileLooks looks(world.files);
+    const std::vector<FoundSet> found = find_sets(listing, looks);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].state, SetState::kIncomplete);
+    EXPECT_EQ(found[0].why, "changed while it was looked at");
+    rig.remove("ckpt.pt");
+    FileLooks later(world.files);
+    EXPECT_EQ(find_sets(listing, later)[0].state, SetState::kIncomplete);
   });
 }
 
