@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -110,9 +111,9 @@ class CheckpointFinder {
   FileLooks looks_;
   bool has_started_ = false;
   TreeListing listing_;
-  std::vector<FoundSet> recognised_;             // in listing_
-  std::map<std::string, std::uint64_t> start_;   // fingerprints of the sets at the start, by name
-  std::map<std::string, Track> tracks_;          // by name
+  std::vector<FoundSet> recognised_;            // in listing_
+  std::map<std::string, std::uint64_t> start_;  // fingerprints of the sets at the start, by name
+  std::map<std::string, Track> tracks_;         // by name
   std::vector<KnownSet> known_;
   std::vector<LeftOutSet> left_out_;
   std::optional<std::string> folder_;

@@ -12,9 +12,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "base/encoding.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "sys/file_system.h"

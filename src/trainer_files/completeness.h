@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/encoding.h"
 #include "base/result.h"
 #include "sys/file_system.h"
 

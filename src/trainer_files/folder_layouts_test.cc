@@ -179,6 +179,7 @@ TEST_P(FolderLayouts, FoldersOfImagesAreNoCheckpoints) {
     TrainerRig rig(world, dir);
     rig.file("mnist/7/0001.png", "picture");
     rig.file("12/notes.txt", "text");
+    rig.file(".metadata/workspace", "of an editor");
     EXPECT_TRUE(rig.find().empty());
   });
 }

@@ -15,7 +15,6 @@
 
 #include "base/json.h"
 #include "base/numbers.h"
-#include "base/result.h"
 #include "sys/file_system.h"
 #include "trainer_files/completeness.h"
 #include "trainer_files/file_looks.h"

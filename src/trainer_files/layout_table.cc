@@ -50,7 +50,7 @@ std::vector<Layout> folder_rows() {
        .proof = Proof::kSealed,
        .names = {"{step}", "*epoch{epoch}", "*epoch_{epoch}", "*epoch-{epoch}", "*-{step}",
                  "*_{step}", "*step{step}", "*"},
-       .signs = {"*.distcp", ".metadata"},
+       .signs = {"*.distcp"},
        .last = {".metadata"},
        .resume = "torch.distributed.checkpoint.load(state, checkpoint_id=PATH)"},
       {.name = "Keras BackupAndRestore",

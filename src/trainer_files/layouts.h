@@ -29,8 +29,9 @@ struct FoundSet {
   std::vector<std::string> paths = {};
   NameFacts facts = {};
   SetState state = SetState::kUnsure;
-  std::string why = {};  // "has no trainer_state.json yet": a sentence goes on with it after `name`
-  WallTime newest = {};  // when any of its files was modified last
+  // "has no trainer_state.json yet": a sentence goes on with it after `name`.
+  std::string why = {};
+  WallTime newest = {};        // when any of its files was modified last
   bool has_temporary = false;  // somebody is, or was, writing in its folder
 
   bool is_folder() const { return layout->shape == Shape::kFolder; }

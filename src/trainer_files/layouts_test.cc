@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -93,7 +92,10 @@ TEST_P(FileLayouts, AllHardLinksOfTimmAreOneSet) {
     EXPECT_EQ(set.facts.epoch, 3U);
     EXPECT_EQ(set.layout->name, "timm");
     EXPECT_EQ(rig.find().size(), 1U);
+    rig.hardlink("out/last.pth.tar", "out/tmp.pth.tar");
+    EXPECT_EQ(rig.find("out/checkpoint-3.pth.tar").paths, set.paths);
     // The next epoch: last moves on, the others stay.
+    rig.remove("out/tmp.pth.tar");
     rig.file("out/tmp.pth.tar", kZip);
     rig.rename("out/tmp.pth.tar", "out/last.pth.tar");
     EXPECT_EQ(rig.find("out/checkpoint-3.pth.tar").paths,
@@ -129,7 +131,7 @@ TEST_P(FileLayouts, SymlinksAreFollowedInsideTheTreeOnly) {
     rig.file("run/epoch_2.pth", kZip);
     rig.symlink("../run/./epoch_2.pth", "run/latest.pth");
     rig.symlink(rig.at("run/latest.pth"), "newest");
-    rig.symlink("../../elsewhere.pth", "out.pth");
+    rig.symlink("../run/epoch_2.pth", "out.pth");
     rig.symlink("circle.pth", "circle.pth");
     EXPECT_EQ(rig.find("run/epoch_2.pth").paths,
               (Paths{"newest", "run/epoch_2.pth", "run/latest.pth"}));

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -126,21 +125,27 @@ class Recogniser {
     return row.signs.empty() || (found != signs_.end() && found->second.contains(&row));
   }
 
-  void add_folder(std::string_view folder) {
+  // What the name of a folder tells, if it is one of this row.
+  std::optional<NameFacts> know_folder(const Layout& row, std::string_view folder) const {
     const std::string_view name = last_name(folder);
+    if (row.proof == Proof::kRename) {
+      if (auto facts = match_name(row.unfinished, name)) return facts;
+    }
+    if (is_temporary_folder(name) || !has_sign(row, folder)) return std::nullopt;
+    // The listed folder is called nothing: only what is in it can tell.
+    if (folder.empty() && row.signs.empty()) return std::nullopt;
+    return match_row(row, name);
+  }
+
+  void add_folder(std::string_view folder) {
     for (const Layout& row : layout_table()) {
       if (row.shape != Shape::kFolder) continue;
-      std::optional<NameFacts> facts = match_row(row, name);
-      const bool is_it = facts && has_sign(row, folder) && !is_temporary_folder(name);
-      if (!is_it && row.proof == Proof::kRename) facts = match_name(row.unfinished, name);
-      if (!is_it && !(row.proof == Proof::kRename && facts)) continue;
-      // Without a name of its own only what is in it can tell.
-      if (folder.empty() && row.signs.empty()) continue;
-      add_folder_set(row, folder, std::move(*facts));
-      return;
+      if (auto facts = know_folder(row, folder)) {
+        return add_folder_set(row, folder, std::move(*facts));
+      }
     }
     // What is in a folder with a temporary name does not count until it is renamed.
-    if (is_temporary_folder(name)) {
+    if (is_temporary_folder(last_name(folder))) {
       for (const ListedEntry& entry : listing_.below(folder)) take(entry);
     }
   }
@@ -227,16 +232,21 @@ class Recogniser {
       FoundSet set{.layout = known->row, .name = entry.path, .facts = std::move(known->facts)};
       set.paths.push_back(entry.path);
       take(entry);
-      for (const ListedEntry* const other : names_of[{entry.device, entry.inode}]) {
-        if (is_taken(*other) || is_temporary_name(last_name(other->path))) continue;
-        take(*other);
-        set.paths.push_back(other->path);
-        const std::optional<Known> also = know_file(last_name(other->path));
-        if (!also) continue;
-        merge_facts(also->facts, set.facts);
-        set.layout = std::min(set.layout, also->row);  // the row that comes first, of one table
-      }
+      const auto names = names_of.find({entry.device, entry.inode});
+      if (names != names_of.end()) add_other_names(names->second, set);
       sets_.push_back(std::move(set));
+    }
+  }
+
+  void add_other_names(const std::vector<const ListedEntry*>& names, FoundSet& set) {
+    for (const ListedEntry* const other : names) {
+      if (is_taken(*other) || is_temporary_name(last_name(other->path))) continue;
+      take(*other);
+      set.paths.push_back(other->path);
+      const std::optional<Known> also = know_file(last_name(other->path));
+      if (!also) continue;
+      merge_facts(also->facts, set.facts);
+      set.layout = std::min(set.layout, also->row);  // the row that comes first, of one table
     }
   }
 
