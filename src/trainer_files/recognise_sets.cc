@@ -13,6 +13,7 @@
 #include "trainer_files/layout_table.h"
 #include "trainer_files/layouts.h"
 #include "trainer_files/name_pattern.h"
+#include "trainer_files/row_patterns.h"
 #include "trainer_files/symlink_end.h"
 #include "trainer_files/tree_listing.h"
 
@@ -27,47 +28,6 @@ std::string_view last_name(std::string_view path) {
 bool is_temporary_folder(std::string_view name) {
   return name != "tmp" && is_temporary_name(name);
 }
-
-std::optional<NameFacts> match_row(const Layout& row, std::string_view name) {
-  for (const std::string_view pattern : row.names) {
-    if (auto facts = match_name(pattern, name)) {
-      merge_facts(facts_in_name(name), *facts);
-      return facts;
-    }
-  }
-  return std::nullopt;
-}
-
-bool is_no_checkpoint(std::string_view name) {
-  static const NamePatterns patterns = [] {
-    std::vector<std::string_view> names;
-    for (const NoCheckpoint& row : no_checkpoint_table()) names.push_back(row.name);
-    return NamePatterns(std::move(names));
-  }();
-  return patterns.first_match(name).has_value();
-}
-
-// Patterns of several rows, and which row each is of.
-struct RowPatterns {
-  RowPatterns(const std::vector<std::string_view> Layout::*member, Shape shape)
-      : patterns(collect(member, shape)) {}
-
-  std::vector<const Layout*> rows = {};
-  NamePatterns patterns;
-
- private:
-  NamePatterns collect(const std::vector<std::string_view> Layout::*member, Shape shape) {
-    std::vector<std::string_view> all;
-    for (const Layout& row : layout_table()) {
-      if (row.shape != shape) continue;
-      for (const std::string_view pattern : row.*member) {
-        all.push_back(pattern);
-        rows.push_back(&row);
-      }
-    }
-    return NamePatterns(std::move(all));
-  }
-};
 
 class Recogniser {
  public:
@@ -109,13 +69,11 @@ class Recogniser {
     for (const ListedEntry& entry : listing_.entries()) {
       const std::string_view folder = folder_of(entry.path);
       const std::string_view name = last_name(entry.path);
-      for (const std::size_t i : signs.patterns.all_matches(name)) {
-        signs_[folder].insert(signs.rows[i]);
-      }
+      for (const Layout* const row : signs.all_matches(name)) signs_[folder].insert(row);
       // And one level above: "*/x".
       if (folder.empty()) continue;
-      for (const std::size_t i : signs.patterns.all_matches(path_in(last_name(folder), name))) {
-        signs_[folder_of(folder)].insert(signs.rows[i]);
+      for (const Layout* const row : signs.all_matches(path_in(last_name(folder), name))) {
+        signs_[folder_of(folder)].insert(row);
       }
     }
   }
@@ -205,16 +163,11 @@ class Recogniser {
     }
   }
 
-  struct Known {
-    const Layout* row = nullptr;
-    NameFacts facts = {};
-  };
-  static std::optional<Known> know_file(std::string_view name) {
+  static std::optional<RowPatterns::Match> know_file(std::string_view name) {
     static const RowPatterns names(&Layout::names, Shape::kFile);
-    std::optional<NamePatterns::Match> match = names.patterns.first_match(name);
-    if (!match || is_temporary_name(name) || is_no_checkpoint(name)) return std::nullopt;
-    merge_facts(facts_in_name(name), match->facts);
-    return Known{names.rows[match->index], std::move(match->facts)};
+    std::optional<RowPatterns::Match> known = names.first_match(name);
+    if (known && (is_temporary_name(name) || is_no_checkpoint(name))) return std::nullopt;
+    return known;
   }
 
   // Files with a known name, each with all its other names.
@@ -227,7 +180,7 @@ class Recogniser {
     }
     for (const ListedEntry& entry : listing_.entries()) {
       if (entry.type != sys::FileType::kFile || is_taken(entry)) continue;
-      std::optional<Known> known = know_file(last_name(entry.path));
+      std::optional<RowPatterns::Match> known = know_file(last_name(entry.path));
       if (!known) continue;
       FoundSet set{.layout = known->row, .name = entry.path, .facts = std::move(known->facts)};
       set.paths.push_back(entry.path);
@@ -243,7 +196,7 @@ class Recogniser {
       if (is_taken(*other) || is_temporary_name(last_name(other->path))) continue;
       take(*other);
       set.paths.push_back(other->path);
-      const std::optional<Known> also = know_file(last_name(other->path));
+      const std::optional<RowPatterns::Match> also = know_file(last_name(other->path));
       if (!also) continue;
       merge_facts(also->facts, set.facts);
       set.layout = std::min(set.layout, also->row);  // the row that comes first, of one table
@@ -264,7 +217,7 @@ class Recogniser {
       if (found != set_of.end()) {
         sets_[found->second].paths.push_back(entry.path);
         take(entry);
-      } else if (std::optional<Known> known = know_file(name)) {
+      } else if (std::optional<RowPatterns::Match> known = know_file(name)) {
         sets_.push_back({.layout = known->row,
                          .name = entry.path,
                          .paths = {entry.path},
