@@ -20,7 +20,6 @@
 #include "checkpoint/pack.h"
 #include "checkpoint/parallel.h"
 #include "checkpoint/read_object.h"
-#include "store/object_store.h"
 #include "sys/call_context.h"
 
 namespace outlast::checkpoint {

@@ -1,7 +1,5 @@
 #include "checkpoint/verify.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/encoding.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/mutex.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <re2/re2.h>
+#include <re2/stringpiece.h>
 
 #include <algorithm>
 #include <cstddef>

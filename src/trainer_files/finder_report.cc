@@ -78,13 +78,15 @@ void add_no_checkpoints(const TreeListing& listing, Groups& groups) {
 std::vector<std::string> CheckpointFinder::report() const {
   std::vector<std::string> lines;
   std::map<std::string, std::vector<std::string>> found;  // by what they are
+  const std::string folder = folder_.value_or("");
   for (const KnownSet& known : known_) {
     if (known.standing != Standing::kAbandoned) {
-      found[words_of(known)].push_back(name_from(*folder_, known.set.name));
+      found[words_of(known)].push_back(name_from(folder, known.set.name));
     }
   }
+  lines.reserve(found.size());
   for (const auto& [words, names] : found) {
-    lines.push_back(fmt::format("found checkpoints in {}: {} ({})", folder_for_people(*folder_),
+    lines.push_back(fmt::format("found checkpoints in {}: {} ({})", folder_for_people(folder),
                                 join_names(names), words));
   }
   if (found.empty()) lines.emplace_back("found no checkpoints yet");

@@ -145,7 +145,7 @@ class Judge {
     if (last->size == 0) {
       return {SetState::kIncomplete, fmt::format("has an empty {}", name_at_end(last->path))};
     }
-    const Judgement structure = by_structure();
+    Judgement structure = by_structure();
     if (structure.state == SetState::kIncomplete) return structure;
     return {SetState::kUnsure,
             fmt::format("has {}, which is written last", name_at_end(last->path))};
@@ -159,7 +159,7 @@ class Judge {
     }
     for (const ListedEntry* const entry : files()) {
       if (entry->modified <= seal->modified) continue;
-      const Judgement structure = by_structure();
+      Judgement structure = by_structure();
       if (structure.state == SetState::kIncomplete) return structure;
       return {SetState::kUnsure, fmt::format("has {}, which is newer than {}",
                                              name_at_end(entry->path), name_at_end(seal->path))};
