@@ -1,16 +1,19 @@
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "base/encoding.h"
 #include "base/error.h"
 #include "sim/simulation.h"
 #include "sys/file_ops.h"
 #include "sys/inbox.h"
+#include "sys/process.h"
 
 namespace outlast::sim {
 namespace {
@@ -87,6 +90,67 @@ TEST(Machine, ItsProcessesDieWithIt) {
   });
   EXPECT_TRUE(outcome.ok) << outcome.failure;
   EXPECT_FALSE(lived_on);
+}
+
+TEST(Machine, ASignalEndsAProgramThatDoesNotListenAndLosesNothingItWrote) {
+  Simulation simulation({.seed = 1});
+  Machine& machine = simulation.add_machine("m1");
+  bool trainer_lived_on = false;
+  machine.processes().install("trainer", [&](SimProcessSelf&) {
+    (void)machine.clock().sleep_for(hours(1), {});
+    trainer_lived_on = true;
+    return 0;
+  });
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [](sys::World& world) {
+          const auto listener = world.own_signals.subscribe({SIGINT});
+          ASSERT_TRUE(world.files.make_dir("/unsynced"));
+          const auto trainer = world.processes.spawn({.argv = {"trainer"}});
+          ASSERT_TRUE(trainer);
+          EXPECT_EQ((*listener)->next({}).value_or(0), SIGINT);
+          (void)(*trainer)->wait({});
+          ADD_FAILURE() << "the program lived on";
+        },
+        {});
+    for (const int number : {SIGINT, SIGCHLD, SIGTERM}) {
+      (void)simulation.clock().sleep_for(milliseconds(10), {});
+      machine.signal(number);
+    }
+    EXPECT_TRUE(machine.wait_until_off({}));
+    machine.boot([](sys::World& world) { EXPECT_TRUE(world.files.stat("/unsynced")); }, {});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+  EXPECT_FALSE(trainer_lived_on);
+}
+
+TEST(Machine, AProcessOnItListensForItsOwnSignals) {
+  Simulation simulation({.seed = 1});
+  Machine& machine = simulation.add_machine("m1");
+  machine.processes().install("agent", [&](SimProcessSelf& self) {
+    const auto listener = machine.world().own_signals.subscribe({SIGTERM});
+    self.out("ready");
+    return (*listener)->next({}).value_or(0) == SIGTERM ? 7 : 1;
+  });
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [](sys::World& world) {
+          const auto own = world.own_signals.subscribe({SIGTERM});
+          EXPECT_TRUE(own);  // each for itself
+          std::string text;
+          const auto agent = world.processes.spawn(
+              {.argv = {"agent"},
+               .out = {.target = sys::Output::Sink([&](std::string_view s) { text += s; })}});
+          ASSERT_TRUE(agent);
+          while (text.empty()) {
+            (void)(*agent)->wait({.deadline = world.clock.mono_now() + milliseconds(1)});
+          }
+          ASSERT_TRUE((*agent)->signal(SIGTERM));
+          EXPECT_EQ((*agent)->wait({}).value_or(sys::Exited{0}), sys::ExitStatus(sys::Exited{7}));
+        },
+        {});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
 }
 
 TEST(Machine, ACallOfAProcessIsACallOfItsMachine) {

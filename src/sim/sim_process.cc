@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "sim/kernel.h"
+#include "sim/sim_own_signals.h"
 #include "sys/call_context.h"
 #include "sys/clock.h"
 #include "sys/process.h"
@@ -33,8 +34,8 @@ constexpr std::size_t kPipeBytes = 64U << 10U;  // as Linux has it
 // may end first.
 class Running : public SimProcessSelf {
  public:
-  Running(Kernel& kernel, sys::ProcessSpec spec, int pid)
-      : kernel_(kernel), spec_(std::move(spec)), pid_(pid) {
+  Running(Kernel& kernel, SimOwnSignals& own_signals, sys::ProcessSpec spec, int pid)
+      : kernel_(kernel), own_signals_(own_signals), spec_(std::move(spec)), pid_(pid) {
     // Not a child of the process that starts it: what a machine runs ends with the machine only.
     Domain* machine = &kernel.current_domain();
     while (machine->parent != nullptr && machine->parent->parent != nullptr) {
@@ -78,9 +79,9 @@ class Running : public SimProcessSelf {
   // --- The parent's side. ---
   void deliver(int number) {
     kernel_.note("signal", fmt::format("{} to {}", number, domain_.name));
-    if (status_ || number == 0) return;
+    if (status_ || own_signals_.deliver(domain_, number)) return;
     if (number == SIGKILL || !handled_.contains(number)) {
-      if (number != SIGCHLD && number != SIGCONT) end(sys::Signaled{number});
+      if (ends_a_process(number)) end(sys::Signaled{number});
       return;
     }
     signals_.push_back(number);
@@ -142,6 +143,7 @@ class Running : public SimProcessSelf {
   }
 
   Kernel& kernel_;
+  SimOwnSignals& own_signals_;
   const sys::ProcessSpec spec_;
   const int pid_;
   Domain domain_;
@@ -177,6 +179,10 @@ class SimProcess : public sys::Process {
 
 }  // namespace
 
+bool ends_a_process(int signal_number) {
+  return signal_number != 0 && signal_number != SIGCHLD && signal_number != SIGCONT;
+}
+
 SimProgram make_program(sys::Clock& clock, ProcessScript script) {
   return [&clock, script = std::move(script)](SimProcessSelf& self) -> int {
     if (!script.prints.empty()) self.out(script.prints);
@@ -199,7 +205,7 @@ Result<std::unique_ptr<sys::Process>> SimProcessLauncher::spawn(sys::ProcessSpec
     return Error(ErrorCode::kNotFound,
                  fmt::format("run {}: No such file or directory", spec.argv.front()));
   }
-  auto running = std::make_shared<Running>(kernel_, std::move(spec), next_pid_++);
+  auto running = std::make_shared<Running>(kernel_, own_signals_, std::move(spec), next_pid_++);
   kernel_.spawn(running->domain(), "main",
                 [running, body = program->second] { running->end(sys::Exited{body(*running)}); });
   return std::make_unique<SimProcess>(kernel_, std::move(running));

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "sim/kernel.h"
+#include "sim/sim_own_signals.h"
 #include "sys/call_context.h"
 #include "sys/clock.h"
 #include "sys/process.h"
@@ -48,11 +49,15 @@ struct ProcessScript {
 };
 SimProgram make_program(sys::Clock& clock, ProcessScript script);
 
+// Whether this signal kills whoever does not handle it.
+bool ends_a_process(int signal_number);
+
 // Starts programs by the name in argv[0]. Each is alone in its group: children of a simulated
 // process are not modelled.
 class SimProcessLauncher : public sys::ProcessLauncher {
  public:
-  explicit SimProcessLauncher(Kernel& kernel) : kernel_(kernel) {}
+  SimProcessLauncher(Kernel& kernel, SimOwnSignals& own_signals)
+      : kernel_(kernel), own_signals_(own_signals) {}
   void install(std::string name, SimProgram program) {
     programs_.insert_or_assign(std::move(name), std::move(program));
   }
@@ -60,6 +65,7 @@ class SimProcessLauncher : public sys::ProcessLauncher {
 
  private:
   Kernel& kernel_;
+  SimOwnSignals& own_signals_;
   std::map<std::string, SimProgram> programs_;
   int next_pid_ = 100;
 };

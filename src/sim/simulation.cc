@@ -1,6 +1,7 @@
 #include "sim/simulation.h"
 
 #include <fmt/core.h>
+#include <signal.h>
 
 #include <cstdint>
 #include <functional>
@@ -24,7 +25,8 @@ Machine::Machine(Kernel& kernel, SimNetwork& network, std::string name, std::uin
       clock_(kernel),
       threads_(kernel),
       files_(kernel, clock_, disk_),
-      processes_(kernel),
+      own_signals_(kernel),
+      processes_(kernel, own_signals_),
       environment_(name_, kernel.random().next()),
       http_(kernel, network, name_),
       http_servers_(kernel, network, name_),
@@ -33,6 +35,7 @@ Machine::Machine(Kernel& kernel, SimNetwork& network, std::string name, std::uin
              .threads = threads_,
              .files = files_,
              .processes = processes_,
+             .own_signals = own_signals_,
              .environment = environment_,
              .console = console_,
              .http = http_,
@@ -59,6 +62,13 @@ void Machine::crash() {
   kernel_.note("CRASH", life_->name);
   disk_.crash(kernel_.random());
   kernel_.kill(*life_);
+}
+
+void Machine::signal(int signal_number) {
+  if (life_ == nullptr || !life_->alive) return;
+  kernel_.note("signal", fmt::format("{} to {}", signal_number, life_->name));
+  if (own_signals_.deliver(*life_, signal_number)) return;
+  if (ends_a_process(signal_number)) kernel_.kill(*life_);
 }
 
 bool Machine::is_on() const {

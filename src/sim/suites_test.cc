@@ -4,7 +4,9 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "sim/sim_process.h"
@@ -12,6 +14,7 @@
 #include "sys/testing/file_links_suite.h"
 #include "sys/testing/file_system_suite.h"
 #include "sys/testing/http_suite.h"
+#include "sys/testing/own_signals_suite.h"
 #include "sys/testing/process_suite.h"
 #include "sys/testing/threads_suite.h"
 #include "sys/testing/world_maker.h"
@@ -65,12 +68,20 @@ ProcessWorld simulated_processes(std::uint64_t seed) {
                        .prints_100_kib = {"prints-100-kib"}}};
 }
 
+SignalWorld simulated_signals(std::uint64_t seed) {
+  const auto machine = std::make_shared<sim::Machine*>();  // shared by the two functions
+  return {.maker = simulated_world(seed, [=](sim::Machine& made) { *machine = &made; }),
+          .send = [=](int signal_number) { (*machine)->signal(signal_number); }};
+}
+
 }  // namespace
 
 // Several seeds: several interleavings of the same test.
 INSTANTIATE_TEST_SUITE_P(Simulated, FileSystemSuite, ::testing::Values(simulated_world(1)));
 INSTANTIATE_TEST_SUITE_P(Simulated, HttpSuite,
                          ::testing::Values(simulated_world(1), simulated_world(2)));
+INSTANTIATE_TEST_SUITE_P(Simulated, OwnSignalsSuite,
+                         ::testing::Values(simulated_signals(1), simulated_signals(2)));
 INSTANTIATE_TEST_SUITE_P(Simulated, ThreadsSuite,
                          ::testing::Values(simulated_world(1), simulated_world(2),
                                            simulated_world(3), simulated_world(4)));

@@ -6,6 +6,7 @@
 #include "sys/posix_file_system.h"
 #include "sys/posix_http_client.h"
 #include "sys/posix_http_server.h"
+#include "sys/posix_own_signals.h"
 #include "sys/posix_process.h"
 #include "sys/posix_threads.h"
 
@@ -16,6 +17,7 @@ RealWorld::RealWorld()
       threads_(make_posix_threads()),
       files_(make_posix_file_system()),
       processes_(make_posix_process_launcher()),
+      own_signals_(make_posix_own_signals()),
       environment_(make_posix_environment()),
       console_(make_posix_console()),
       http_(make_posix_http_client()),
@@ -25,6 +27,7 @@ RealWorld::RealWorld()
              .threads = *threads_,
              .files = *files_,
              .processes = *processes_,
+             .own_signals = *own_signals_,
              .environment = *environment_,
              .console = *console_,
              .http = *http_,

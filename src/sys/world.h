@@ -7,6 +7,7 @@
 #include "sys/file_system.h"
 #include "sys/http.h"
 #include "sys/http_server.h"
+#include "sys/own_signals.h"
 #include "sys/process.h"
 #include "sys/threads.h"
 
@@ -19,6 +20,7 @@ struct World {
   Threads& threads;
   FileSystem& files;
   ProcessLauncher& processes;
+  OwnSignals& own_signals;
   Environment& environment;
   Console& console;
   HttpClient& http;

@@ -23,8 +23,10 @@
 #include "sys/clock.h"
 #include "sys/file_system.h"
 #include "sys/http_server.h"
+#include "sys/own_signals.h"
 #include "sys/posix_environment.h"
 #include "sys/posix_file_system.h"
+#include "sys/posix_own_signals.h"
 #include "sys/posix_threads.h"
 #include "sys/process.h"
 #include "sys/threads.h"
@@ -145,6 +147,7 @@ class FakeWorld {
   std::filesystem::path home_;
   const std::unique_ptr<sys::FileSystem> files_ = sys::make_posix_file_system();
   const std::unique_ptr<sys::Threads> threads_ = sys::make_posix_threads();
+  const std::unique_ptr<sys::OwnSignals> own_signals_ = sys::make_posix_own_signals();
   sim::SimConsole console_;
   NoServers servers_;
   Random random_{1};
@@ -152,6 +155,7 @@ class FakeWorld {
                     .threads = *threads_,
                     .files = *files_,
                     .processes = programs,
+                    .own_signals = *own_signals_,
                     .environment = environment,
                     .console = console_,
                     .http = http,
