@@ -153,6 +153,39 @@ TEST(Machine, AProcessOnItListensForItsOwnSignals) {
   EXPECT_TRUE(outcome.ok) << outcome.failure;
 }
 
+TEST(Machine, WhatAKilledProcessStartedDiesWithItUnlessItNeedNot) {
+  for (const bool dies : {true, false}) {
+    Simulation simulation({.seed = 1});
+    Machine& machine = simulation.add_machine("m1");
+    bool lived_on = false;
+    machine.processes().install("trainer", [&](SimProcessSelf&) {
+      (void)machine.clock().sleep_for(hours(1), {});
+      lived_on = true;
+      return 0;
+    });
+    machine.processes().install("agent", [&](SimProcessSelf&) {
+      const auto trainer =
+          machine.world().processes.spawn({.argv = {"trainer"}, .dies_with_us = dies});
+      (void)(*trainer)->wait({});
+      return 0;
+    });
+    const Outcome outcome = simulation.run([&] {
+      machine.boot(
+          [](sys::World& world) {
+            const auto agent = world.processes.spawn({.argv = {"agent"}});
+            ASSERT_TRUE(agent);
+            (void)world.clock.sleep_for(milliseconds(10), {});
+            ASSERT_TRUE((*agent)->signal(SIGKILL));
+            EXPECT_EQ(to_string((*agent)->wait({}).value()), "killed by SIGKILL");
+            (void)world.clock.sleep_for(hours(2), {});
+          },
+          {});
+    });
+    EXPECT_TRUE(outcome.ok) << outcome.failure;
+    EXPECT_EQ(lived_on, !dies);
+  }
+}
+
 TEST(Machine, ACallOfAProcessIsACallOfItsMachine) {
   Simulation simulation({.seed = 1});
   Machine& machine = simulation.add_machine("m1");

@@ -34,15 +34,19 @@ constexpr std::size_t kPipeBytes = 64U << 10U;  // as Linux has it
 // may end first.
 class Running : public SimProcessSelf {
  public:
-  Running(Kernel& kernel, SimOwnSignals& own_signals, sys::ProcessSpec spec, int pid)
-      : kernel_(kernel), own_signals_(own_signals), spec_(std::move(spec)), pid_(pid) {
-    // Not a child of the process that starts it: what a machine runs ends with the machine only.
-    Domain* machine = &kernel.current_domain();
+  Running(Kernel& kernel, SimOwnSignals& own_signals, Domain& domain, sys::ProcessSpec spec, int pid)
+      : kernel_(kernel),
+        own_signals_(own_signals),
+        domain_(domain),
+        spec_(std::move(spec)),
+        pid_(pid) {
+    Domain* const starter = &kernel.current_domain();
+    Domain* machine = starter;
     while (machine->parent != nullptr && machine->parent->parent != nullptr) {
       machine = machine->parent;
     }
     domain_.name = fmt::format("{}/{}:{}", machine->name, spec_.argv.front(), pid);
-    domain_.parent = machine;
+    domain_.parent = spec_.dies_with_us ? starter : machine;
   }
 
   Domain& domain() { return domain_; }
@@ -144,9 +148,9 @@ class Running : public SimProcessSelf {
 
   Kernel& kernel_;
   SimOwnSignals& own_signals_;
+  Domain& domain_;
   const sys::ProcessSpec spec_;
   const int pid_;
-  Domain domain_;
   std::set<int> handled_;
   std::deque<int> signals_;
   std::optional<sys::ExitStatus> status_;
@@ -159,7 +163,12 @@ class SimProcess : public sys::Process {
  public:
   SimProcess(Kernel& kernel, std::shared_ptr<Running> running)
       : kernel_(kernel), running_(std::move(running)) {}
-  ~SimProcess() override { running_->end(sys::Signaled{SIGKILL}); }
+  ~SimProcess() override {
+    // Who was killed has no destructors that could kill in turn.
+    if (running_->spec().dies_with_us || !kernel_.current_domain().dead()) {
+      running_->end(sys::Signaled{SIGKILL});
+    }
+  }
 
   int pid() const override { return running_->pid(); }
   Result<void> signal(int number) override {
@@ -205,7 +214,9 @@ Result<std::unique_ptr<sys::Process>> SimProcessLauncher::spawn(sys::ProcessSpec
     return Error(ErrorCode::kNotFound,
                  fmt::format("run {}: No such file or directory", spec.argv.front()));
   }
-  auto running = std::make_shared<Running>(kernel_, own_signals_, std::move(spec), next_pid_++);
+  domains_.push_back(std::make_unique<Domain>());
+  auto running = std::make_shared<Running>(kernel_, own_signals_, *domains_.back(), std::move(spec),
+                                           next_pid_++);
   kernel_.spawn(running->domain(), "main",
                 [running, body = program->second] { running->end(sys::Exited{body(*running)}); });
   return std::make_unique<SimProcess>(kernel_, std::move(running));

@@ -52,8 +52,8 @@ SimProgram make_program(sys::Clock& clock, ProcessScript script);
 // Whether this signal kills whoever does not handle it.
 bool ends_a_process(int signal_number);
 
-// Starts programs by the name in argv[0]. Each is alone in its group: children of a simulated
-// process are not modelled.
+// Starts programs by the name in argv[0]. Each is alone in its group, as each that our launcher
+// starts really is; those that a program starts through the World of its machine die with it.
 class SimProcessLauncher : public sys::ProcessLauncher {
  public:
   SimProcessLauncher(Kernel& kernel, SimOwnSignals& own_signals)
@@ -68,6 +68,7 @@ class SimProcessLauncher : public sys::ProcessLauncher {
   SimOwnSignals& own_signals_;
   std::map<std::string, SimProgram> programs_;
   int next_pid_ = 100;
+  std::vector<std::unique_ptr<Domain>> domains_;  // threads of ended processes may still unwind
 };
 
 }  // namespace outlast::sim
