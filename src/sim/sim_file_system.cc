@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -57,7 +58,24 @@ class CopiedFile : public sys::FileMap {
 class SimFileSystem::OpenFile : public sys::File {
  public:
   OpenFile(SimFileSystem& fs, Disk::Inode inode, std::string path, bool writable)
-      : fs_(fs), inode_(inode), path_(std::move(path)), writable_(writable) {}
+      : fs_(fs),
+        inode_(inode),
+        path_(std::move(path)),
+        writable_(writable),
+        home_(&fs.kernel_.current_domain()),
+        name_(normalised(path_)),
+        writers_(fs.writers_) {
+    if (writable_) writers_->push_back(this);
+  }
+  ~OpenFile() override { std::erase(*writers_, this); }
+
+  // What `from` was called, and everything below it, is now `to`.
+  void renamed(const std::string& from, const std::string& to) {
+    if (name_ == from || name_.starts_with(from + "/")) name_.replace(0, from.size(), to);
+  }
+  bool is_open_in(const Domain& process) const { return home_ == &process; }
+  Disk::Inode inode() const { return inode_; }
+  const std::string& name() const { return name_; }
 
   Result<std::size_t> read_at(std::span<std::byte> buffer, std::uint64_t offset) override {
     OUTLAST_TRY(fs_.enter("read", path_, fmt::format("{} at {}", buffer.size(), offset)));
@@ -143,6 +161,9 @@ class SimFileSystem::OpenFile : public sys::File {
   const Disk::Inode inode_;
   const std::string path_;
   const bool writable_;
+  const Domain* const home_;  // who opened it
+  std::string name_;          // follows it when it is renamed
+  const std::shared_ptr<Writers> writers_;
 };
 
 // Whoever waits is woken when this goes, also because its machine is gone and it unwinds.
@@ -217,7 +238,9 @@ Result<std::string> SimFileSystem::read_symlink(const std::string& path) {
 
 Result<void> SimFileSystem::rename(const std::string& from, const std::string& to) {
   OUTLAST_TRY(enter("rename", from, fmt::format("to {}", to)));
-  return disk_.rename(normalised(from), normalised(to), clock_.wall()).while_doing("rename");
+  OUTLAST_TRY(disk_.rename(normalised(from), normalised(to), clock_.wall()).while_doing("rename"));
+  for (OpenFile* file : *writers_) file->renamed(normalised(from), normalised(to));
+  return {};
 }
 
 Result<void> SimFileSystem::link(const std::string& from, const std::string& to) {
@@ -253,6 +276,20 @@ Result<void> SimFileSystem::sync_dir(const std::string& path) {
 Result<sys::DiskSpace> SimFileSystem::space(const std::string& path) {
   OUTLAST_TRY(enter("space", path));
   return disk_.space();
+}
+
+std::vector<std::string> SimFileSystem::open_for_writing(const Domain& process,
+                                                         const std::string& folder) const {
+  std::vector<std::string> names;
+  const std::string start = folder == "/" ? "/" : folder + "/";
+  for (const OpenFile* file : *writers_) {
+    if (!file->is_open_in(process) || !file->name().starts_with(start)) continue;
+    const Result<Disk::Inode> found = disk_.find(file->name());
+    if (found && *found == file->inode()) names.push_back(file->name());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
 Result<std::unique_ptr<sys::FileLock>> SimFileSystem::lock(const std::string& path,

@@ -56,8 +56,13 @@ class SimFileSystem : public sys::FileSystem {
   // Every operation fails with this probability, as a failing disk does.
   void fail_with_probability(double probability);
 
+  // What those who run in `process` have open for writing, below `folder`, by the names that it has
+  // now; sorted. Not a scheduling point.
+  std::vector<std::string> open_for_writing(const Domain& process, const std::string& folder) const;
+
  private:
   class OpenFile;
+  using Writers = std::vector<OpenFile*>;  // in the order in which they were opened
   class HeldLock;
   struct LockState {
     const HeldLock* holder = nullptr;
@@ -73,6 +78,7 @@ class SimFileSystem : public sys::FileSystem {
   SimClock& clock_;
   Disk& disk_;
   Fault fault_;
+  const std::shared_ptr<Writers> writers_ = std::make_shared<Writers>();  // shared with its files
   std::map<std::string, LockState> locks_;  // by path; an entry stays, so that its address does
 };
 

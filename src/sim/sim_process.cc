@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -30,11 +31,12 @@ namespace {
 
 constexpr std::size_t kPipeBytes = 64U << 10U;  // as Linux has it
 
-// A running program: shared by its own thread and by the handle its parent holds, because either
-// may end first.
-class Running : public SimProcessSelf {
+}  // namespace
+
+// Shared by its own thread and by the handle its parent holds, because either may end first.
+class RunningProgram : public SimProcessSelf {
  public:
-  Running(Kernel& kernel, SimOwnSignals& own_signals, Domain& domain, sys::ProcessSpec spec, int pid)
+  RunningProgram(Kernel& kernel, SimOwnSignals& own_signals, Domain& domain, sys::ProcessSpec spec, int pid)
       : kernel_(kernel),
         own_signals_(own_signals),
         domain_(domain),
@@ -51,6 +53,8 @@ class Running : public SimProcessSelf {
 
   Domain& domain() { return domain_; }
   int pid() const { return pid_; }
+  bool is_alive() const { return !status_ && !domain_.dead(); }
+  const std::set<int>& handled() const { return handled_; }
 
   // --- The program's side. ---
   const sys::ProcessSpec& spec() const override { return spec_; }
@@ -159,9 +163,11 @@ class Running : public SimProcessSelf {
   std::vector<Kernel::Task*> waiting_;
 };
 
+namespace {
+
 class SimProcess : public sys::Process {
  public:
-  SimProcess(Kernel& kernel, std::shared_ptr<Running> running)
+  SimProcess(Kernel& kernel, std::shared_ptr<RunningProgram> running)
       : kernel_(kernel), running_(std::move(running)) {}
   ~SimProcess() override {
     // Who was killed has no destructors that could kill in turn.
@@ -183,7 +189,7 @@ class SimProcess : public sys::Process {
 
  private:
   Kernel& kernel_;
-  std::shared_ptr<Running> running_;  // shared with the program's thread
+  std::shared_ptr<RunningProgram> running_;  // shared with the program's thread
 };
 
 }  // namespace
@@ -214,12 +220,38 @@ Result<std::unique_ptr<sys::Process>> SimProcessLauncher::spawn(sys::ProcessSpec
     return Error(ErrorCode::kNotFound,
                  fmt::format("run {}: No such file or directory", spec.argv.front()));
   }
-  domains_.push_back(std::make_unique<Domain>());
-  auto running = std::make_shared<Running>(kernel_, own_signals_, *domains_.back(), std::move(spec),
-                                           next_pid_++);
+  const auto starter = std::find_if(born_.begin(), born_.end(), [&](const Born& born) {
+    return born.domain.get() == &kernel_.current_domain();
+  });
+  const int parent =
+      starter == born_.end() ? 1 : kFirstPid + static_cast<int>(starter - born_.begin());
+  born_.push_back({.parent = parent, .domain = std::make_unique<Domain>()});
+  auto running = std::make_shared<RunningProgram>(kernel_, own_signals_, *born_.back().domain,
+                                                  std::move(spec), next_pid_++);
+  born_.back().program = running;
   kernel_.spawn(running->domain(), "main",
                 [running, body = program->second] { running->end(sys::Exited{body(*running)}); });
   return std::make_unique<SimProcess>(kernel_, std::move(running));
+}
+
+std::vector<SimProcessLauncher::Alive> SimProcessLauncher::alive() const {
+  std::vector<Alive> result;
+  for (const Born& born : born_) {
+    const std::shared_ptr<RunningProgram> program = born.program.lock();
+    if (!program || !program->is_alive()) continue;
+    result.push_back({.pid = program->pid(),
+                      .parent = born.parent,
+                      .domain = born.domain.get(),
+                      .handled = {program->handled().begin(), program->handled().end()}});
+  }
+  return result;
+}
+
+void SimProcessLauncher::deliver(int pid, int signal_number) {
+  const Born& born = born_.at(static_cast<std::size_t>(pid - kFirstPid));
+  if (const auto program = born.program.lock(); program && program->is_alive()) {
+    program->deliver(signal_number);
+  }
 }
 
 }  // namespace outlast::sim

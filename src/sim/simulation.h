@@ -14,6 +14,7 @@
 #include "sim/sim_network.h"
 #include "sim/sim_own_signals.h"
 #include "sim/sim_process.h"
+#include "sim/sim_process_family.h"
 #include "sim/sim_surroundings.h"
 #include "sim/sim_threads.h"
 #include "sys/world.h"
@@ -66,6 +67,7 @@ class Machine {
   SimFileSystem files_;
   SimOwnSignals own_signals_;
   SimProcessLauncher processes_;
+  SimProcessFamilies process_families_;
   SimEnvironment environment_;
   SimConsole console_;
   SimHttpClient http_;

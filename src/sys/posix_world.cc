@@ -8,6 +8,7 @@
 #include "sys/posix_http_server.h"
 #include "sys/posix_own_signals.h"
 #include "sys/posix_process.h"
+#include "sys/posix_process_family.h"
 #include "sys/posix_threads.h"
 
 namespace outlast::sys {
@@ -17,6 +18,7 @@ RealWorld::RealWorld()
       threads_(make_posix_threads()),
       files_(make_posix_file_system()),
       processes_(make_posix_process_launcher()),
+      process_families_(make_posix_process_families()),
       own_signals_(make_posix_own_signals()),
       environment_(make_posix_environment()),
       console_(make_posix_console()),
@@ -27,6 +29,7 @@ RealWorld::RealWorld()
              .threads = *threads_,
              .files = *files_,
              .processes = *processes_,
+             .process_families = *process_families_,
              .own_signals = *own_signals_,
              .environment = *environment_,
              .console = *console_,

@@ -9,6 +9,7 @@
 #include "sys/http_server.h"
 #include "sys/own_signals.h"
 #include "sys/process.h"
+#include "sys/process_family.h"
 #include "sys/threads.h"
 
 namespace outlast::sys {
@@ -20,6 +21,7 @@ struct World {
   Threads& threads;
   FileSystem& files;
   ProcessLauncher& processes;
+  ProcessFamilies& process_families;
   OwnSignals& own_signals;
   Environment& environment;
   Console& console;

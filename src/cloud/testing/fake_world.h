@@ -27,8 +27,10 @@
 #include "sys/posix_environment.h"
 #include "sys/posix_file_system.h"
 #include "sys/posix_own_signals.h"
+#include "sys/posix_process_family.h"
 #include "sys/posix_threads.h"
 #include "sys/process.h"
+#include "sys/process_family.h"
 #include "sys/threads.h"
 #include "sys/world.h"
 
@@ -147,6 +149,8 @@ class FakeWorld {
   std::filesystem::path home_;
   const std::unique_ptr<sys::FileSystem> files_ = sys::make_posix_file_system();
   const std::unique_ptr<sys::Threads> threads_ = sys::make_posix_threads();
+  const std::unique_ptr<sys::ProcessFamilies> process_families_ =
+      sys::make_posix_process_families();
   const std::unique_ptr<sys::OwnSignals> own_signals_ = sys::make_posix_own_signals();
   sim::SimConsole console_;
   NoServers servers_;
@@ -155,6 +159,7 @@ class FakeWorld {
                     .threads = *threads_,
                     .files = *files_,
                     .processes = programs,
+                    .process_families = *process_families_,
                     .own_signals = *own_signals_,
                     .environment = environment,
                     .console = console_,
