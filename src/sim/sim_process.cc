@@ -36,7 +36,8 @@ constexpr std::size_t kPipeBytes = 64U << 10U;  // as Linux has it
 // Shared by its own thread and by the handle its parent holds, because either may end first.
 class RunningProgram : public SimProcessSelf {
  public:
-  RunningProgram(Kernel& kernel, SimOwnSignals& own_signals, Domain& domain, sys::ProcessSpec spec, int pid)
+  RunningProgram(Kernel& kernel, SimOwnSignals& own_signals, Domain& domain, sys::ProcessSpec spec,
+                 int pid)
       : kernel_(kernel),
         own_signals_(own_signals),
         domain_(domain),

@@ -28,9 +28,9 @@ struct StartedChild {
 // Starts it as the leader of a process group of its own, as a shell would, with standard input from
 // /dev/null, no other descriptor of ours, the default action for every signal and none blocked.
 //
-// Not posix_spawn, because there is no moment at which the program runs and nobody keeps it: the new
-// process waits at a gate, and becomes the program when its keeper is in place. If we die before
-// that, the gate says so. `doing` begins the sentence of an error.
+// Not by posix_spawn, so that at no moment the program runs and nobody keeps it: the new process
+// waits at a gate, and becomes the program when its keeper is in place. If we die before that, the
+// gate says so. `doing` begins the sentence of an error.
 Result<StartedChild> start_child(const ChildPlan& plan, const std::string& doing);
 
 }  // namespace outlast::sys

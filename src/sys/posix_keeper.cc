@@ -55,7 +55,9 @@ class LargePieces {
   }
 
  private:
-  static std::uintptr_t below(std::uintptr_t address) { return (address - kAround) & ~(kAround - 1); }
+  static std::uintptr_t below(std::uintptr_t address) {
+    return (address - kAround) & ~(kAround - 1);
+  }
   static std::uintptr_t above(std::uintptr_t address) {
     return (address + 2 * kAround) & ~(kAround - 1);
   }

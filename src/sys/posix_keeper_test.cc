@@ -65,7 +65,8 @@ class Supervisor {
  public:
   enum class StartsOn { kMainThread, kThreadThatEnds };
 
-  Supervisor(const std::string& script, bool dies_with_us, StartsOn thread = StartsOn::kMainThread) {
+  Supervisor(const std::string& script, bool dies_with_us,
+             StartsOn thread = StartsOn::kMainThread) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);
     pid_ = ::fork();

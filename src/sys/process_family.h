@@ -32,15 +32,15 @@ class ProcessFamilies {
   // it: the topmost first, nobody before its parent. Of the files only those below `folder`, with
   // paths that begin with it as it is given; none if it is empty. Files that no longer have a name
   // do not count. A picture of a moment that has passed: who has ended is left out, and so is what
-  // we may not read, without an error. What descends from somebody who has ended is no longer found.
+  // we may not read, without an error. What descends from somebody who has ended is not found.
   virtual Result<std::vector<FamilyMember>> family(int pid, const std::string& folder) = 0;
   // To this very process: never to another one that has got its pid since. Ok if it has ended.
   virtual Result<void> signal(const FamilyMember& member, int signal_number) = 0;
 };
 
-// Whom to ask with a signal that would kill who does not handle it: the topmost that does. Launchers
-// pass it on; forked workers have inherited the handler and must not get it. Nobody, if nobody
-// handles it.
+// Whom to ask with a signal that would kill who does not handle it: the topmost that does.
+// Launchers pass it on; forked workers have inherited the handler and must not get it. Nobody, if
+// nobody handles it.
 std::optional<FamilyMember> pick_receiver(const std::vector<FamilyMember>& family,
                                           int signal_number);
 

@@ -22,7 +22,7 @@ namespace outlast::sys::testing {
 
 struct FamilyWorld {
   WorldMaker maker;
-  // The command of a launcher that handles no signal, and runs for an hour. It starts a program that
+  // The command of a launcher that handles no signal and does not end. It starts a program that
   // handles SIGUSR1, opens "read" for reading and "open" for writing, both in the scratch folder,
   // prints "ready", and prints "heard" whenever it gets the signal.
   std::function<std::vector<std::string>(const std::string& scratch)> launcher;
