@@ -186,6 +186,30 @@ TEST(Machine, WhatAKilledProcessStartedDiesWithItUnlessItNeedNot) {
   }
 }
 
+TEST(Machine, WatchingFilesCanBeRefusedAndCanOverflow) {
+  Simulation simulation({.seed = 1});
+  Machine& machine = simulation.add_machine("m1");
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [&](sys::World& world) {
+          const auto watch = world.file_watches.watch("/", {});
+          ASSERT_TRUE(watch);
+          ASSERT_TRUE(world.files.make_dir("/new"));
+          machine.file_watches().overflow();
+          const auto changes = (*watch)->wait({});
+          ASSERT_TRUE(changes);
+          EXPECT_TRUE(changes->overflowed);
+          EXPECT_TRUE(changes->paths.empty());
+          machine.file_watches().set_available(false);
+          const auto refused = world.file_watches.watch("/", {});
+          ASSERT_FALSE(refused);
+          EXPECT_EQ(refused.error().code(), ErrorCode::kUnavailable);
+        },
+        {});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+}
+
 TEST(Machine, ACallOfAProcessIsACallOfItsMachine) {
   Simulation simulation({.seed = 1});
   Machine& machine = simulation.add_machine("m1");

@@ -17,6 +17,7 @@
 #include "sys/process.h"
 #include "sys/testing/file_links_suite.h"
 #include "sys/testing/file_system_suite.h"
+#include "sys/testing/file_watch_suite.h"
 #include "sys/testing/http_suite.h"
 #include "sys/testing/own_signals_suite.h"
 #include "sys/testing/process_family_suite.h"
@@ -93,7 +94,8 @@ void install_family(sim::Machine& machine) {
 }
 
 FamilyWorld simulated_family(std::uint64_t seed) {
-  return {.maker = simulated_world(seed, install_family), .launcher = [](const std::string& scratch) {
+  return {.maker = simulated_world(seed, install_family),
+          .launcher = [](const std::string& scratch) {
             return std::vector<std::string>{"launcher", scratch};
           }};
 }
@@ -108,6 +110,8 @@ SignalWorld simulated_signals(std::uint64_t seed) {
 
 // Several seeds: several interleavings of the same test.
 INSTANTIATE_TEST_SUITE_P(Simulated, FileSystemSuite, ::testing::Values(simulated_world(1)));
+INSTANTIATE_TEST_SUITE_P(Simulated, FileWatchSuite,
+                         ::testing::Values(simulated_world(1), simulated_world(2)));
 INSTANTIATE_TEST_SUITE_P(Simulated, HttpSuite,
                          ::testing::Values(simulated_world(1), simulated_world(2)));
 INSTANTIATE_TEST_SUITE_P(Simulated, OwnSignalsSuite,

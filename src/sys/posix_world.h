@@ -18,6 +18,7 @@ class RealWorld {
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Threads> threads_;
   std::unique_ptr<FileSystem> files_;
+  std::unique_ptr<FileWatches> file_watches_;
   std::unique_ptr<ProcessLauncher> processes_;
   std::unique_ptr<ProcessFamilies> process_families_;
   std::unique_ptr<OwnSignals> own_signals_;

@@ -5,6 +5,7 @@
 #include "sys/console.h"
 #include "sys/environment.h"
 #include "sys/file_system.h"
+#include "sys/file_watch.h"
 #include "sys/http.h"
 #include "sys/http_server.h"
 #include "sys/own_signals.h"
@@ -20,6 +21,7 @@ struct World {
   Clock& clock;
   Threads& threads;
   FileSystem& files;
+  FileWatches& file_watches;
   ProcessLauncher& processes;
   ProcessFamilies& process_families;
   OwnSignals& own_signals;
