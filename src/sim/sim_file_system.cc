@@ -256,8 +256,8 @@ Result<void> SimFileSystem::rename(const std::string& from, const std::string& t
 
 Result<void> SimFileSystem::link(const std::string& from, const std::string& to) {
   OUTLAST_TRY(enter("link", from, fmt::format("to {}", to)));
-  return appeared(
-      disk_.link(normalised(from), normalised(to), clock_.wall()).while_doing("link"), to);
+  return appeared(disk_.link(normalised(from), normalised(to), clock_.wall()).while_doing("link"),
+                  to);
 }
 
 Result<void> SimFileSystem::remove_file(const std::string& path) {

@@ -39,8 +39,8 @@ class SimFileWatches::Watch : public sys::FileWatch {
   }
   void take_end_of(const std::string& path) {
     if (path != root_ && !root_.starts_with(path + "/")) return;
-    failure_ = Error(ErrorCode::kNotFound,
-                     fmt::format("watch {}: the folder is no longer there", root_));
+    failure_ =
+        Error(ErrorCode::kNotFound, fmt::format("watch {}: the folder is no longer there", root_));
     wake();
   }
   void overflow() {

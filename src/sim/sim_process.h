@@ -69,9 +69,9 @@ class SimProcessLauncher : public sys::ProcessLauncher {
   // --- For the simulated world; not scheduling points. ---
   struct Alive {
     int pid = 0;
-    int parent = 0;                   // 1: the program that the machine was booted with
-    const Domain* domain = nullptr;   // in which it runs
-    std::vector<int> handled = {};    // signals that do not kill it
+    int parent = 0;                  // 1: the program that the machine was booted with
+    const Domain* domain = nullptr;  // in which it runs
+    std::vector<int> handled = {};   // signals that do not kill it
   };
   // In order of birth.
   std::vector<Alive> alive() const;

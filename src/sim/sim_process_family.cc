@@ -34,10 +34,9 @@ Result<std::vector<sys::FamilyMember>> SimProcessFamilies::family(int pid,
     sys::FamilyMember member{
         .pid = process.pid, .parent = process.parent, .started = start_of(process.pid)};
     for (int number = 1; number <= 64; ++number) {
-      const bool caught =
-          std::find(process.handled.begin(), process.handled.end(), number) !=
-              process.handled.end() ||
-          own_signals_.hears(*process.domain, number);
+      const bool caught = std::find(process.handled.begin(), process.handled.end(), number) !=
+                              process.handled.end() ||
+                          own_signals_.hears(*process.domain, number);
       if (caught) member.caught |= std::uint64_t{1} << static_cast<unsigned>(number - 1);
     }
     if (!below.empty()) member.writes = files_.open_for_writing(*process.domain, below);

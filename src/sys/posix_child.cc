@@ -28,7 +28,7 @@ bool place(int fd, int target) {
 }
 
 void default_signals() {
-  struct sigaction usual {};
+  struct sigaction usual{};
   usual.sa_handler = SIG_DFL;  // NOLINT(cppcoreguidelines-pro-type-union-access)
   for (int number = 1; number < NSIG; ++number) ::sigaction(number, &usual, nullptr);
   sigset_t none;

@@ -145,8 +145,8 @@ class PosixFileWatch : public FileWatch {
     std::set<std::string> changed;
     for (int i = 0; i < kReadsAtOnce; ++i) {
       alignas(inotify_event) std::array<char, 64U << 10U> buffer;  // NOLINT: filled by read
-      const ssize_t n = retry_eintr(
-          [&] { return ::read(inotify_.get(), buffer.data(), buffer.size()); });
+      const ssize_t n =
+          retry_eintr([&] { return ::read(inotify_.get(), buffer.data(), buffer.size()); });
       if (n < 0 && errno == EAGAIN) break;
       if (n < 0) return posix_error(errno, fmt::format("watch {}", root_));
       std::string_view rest(buffer.data(), static_cast<std::size_t>(n));
@@ -215,8 +215,7 @@ class PosixFileWatches : public FileWatches {
       const std::string& folder, std::function<bool(const std::string& path)> leave_out) override {
     Fd inotify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     if (!inotify) return not_watched(errno, folder);
-    auto watch =
-        std::make_unique<PosixFileWatch>(std::move(inotify), folder, std::move(leave_out));
+    auto watch = std::make_unique<PosixFileWatch>(std::move(inotify), folder, std::move(leave_out));
     OUTLAST_TRY(watch->watch_all());
     return watch;
   }

@@ -107,12 +107,12 @@ class Supervisor {
     const auto launcher = make_posix_process_launcher();
     std::unique_ptr<Process> process;
     const auto start = [&] {
-      auto started = launcher->spawn(
-          {.argv = {"sh", "-c", script},
-           .out = {.target = Output::Sink([out](std::string_view piece) {
-                     if (::write(out, piece.data(), piece.size()) < 0) ::_exit(2);
-                   })},
-           .dies_with_us = dies_with_us});
+      auto started = launcher->spawn({.argv = {"sh", "-c", script},
+                                      .out = {.target = Output::Sink([out](std::string_view piece) {
+                                                if (::write(out, piece.data(), piece.size()) < 0)
+                                                  ::_exit(2);
+                                              })},
+                                      .dies_with_us = dies_with_us});
       if (!started) ::_exit(1);
       process = *std::move(started);
     };

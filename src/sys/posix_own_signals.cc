@@ -72,12 +72,12 @@ class PosixSubscription : public SignalSubscription {
 
   Result<void> listen_for(int number) {
     if (is_ours(number)) return {};
-    struct sigaction action {};
+    struct sigaction action{};
     if (::sigaction(number, nullptr, &action) != 0) return failed(number);
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): what the C library made it
     const bool ignored = action.sa_handler == SIG_IGN;
     if (ignored && (number == SIGHUP || number == SIGINT)) return {};
-    struct sigaction ours {};
+    struct sigaction ours{};
     ours.sa_handler = on_signal;  // NOLINT(cppcoreguidelines-pro-type-union-access)
     ours.sa_flags = SA_RESTART;
     ::sigfillset(&ours.sa_mask);

@@ -173,7 +173,7 @@ class PosixProcessFamilies : public ProcessFamilies {
       const std::string path = std::filesystem::read_symlink(link, error).string();
       const std::optional<std::string> name = below.name(path);
       if (error || !name) continue;
-      struct stat about {};
+      struct stat about{};
       if (::stat(link.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_nlink == 0) {
         continue;
       }

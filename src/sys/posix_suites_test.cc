@@ -22,9 +22,8 @@ INSTANTIATE_TEST_SUITE_P(Real, FileSystemSuite, ::testing::Values(real_world()))
 INSTANTIATE_TEST_SUITE_P(Real, FileWatchSuite, ::testing::Values(real_world()));
 INSTANTIATE_TEST_SUITE_P(Real, HttpSuite, ::testing::Values(real_world()));
 INSTANTIATE_TEST_SUITE_P(Real, OwnSignalsSuite,
-                         ::testing::Values(SignalWorld{.maker = real_world(), .send = [](int n) {
-                                                         ::kill(::getpid(), n);
-                                                       }}));
+                         ::testing::Values(SignalWorld{
+                             .maker = real_world(), .send = [](int n) { ::kill(::getpid(), n); }}));
 INSTANTIATE_TEST_SUITE_P(
     Real, ProcessFamilySuite,
     ::testing::Values(FamilyWorld{

@@ -189,8 +189,7 @@ TEST_P(FileWatchSuite, AFolderThatIsNotThereIsNotFound) {
     for (int i = 0; i < 2; ++i) {
       const auto changed = watched->wait({});
       ASSERT_FALSE(changed);
-      EXPECT_EQ(changed.error().to_string(),
-                "watch " + folder + ": the folder is no longer there");
+      EXPECT_EQ(changed.error().to_string(), "watch " + folder + ": the folder is no longer there");
     }
   });
 }

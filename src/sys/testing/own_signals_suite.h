@@ -34,7 +34,8 @@ class OwnSignalsSuite : public ::testing::TestWithParam<SignalWorld> {
  protected:
   static constexpr Duration kShort = std::chrono::milliseconds(5);
 
-  static std::unique_ptr<SignalSubscription> listen(World& world, const std::vector<int>& numbers) {
+  static std::unique_ptr<SignalSubscription> hear_of(World& world,
+                                                     const std::vector<int>& numbers) {
     auto subscription = world.own_signals.subscribe(numbers);
     EXPECT_TRUE(subscription) << subscription.error().to_string();
     return subscription ? *std::move(subscription) : nullptr;
@@ -51,7 +52,7 @@ class OwnSignalsSuite : public ::testing::TestWithParam<SignalWorld> {
 
 TEST_P(OwnSignalsSuite, SignalsAreValuesInTheOrderInWhichTheyCame) {
   GetParam().maker.run([](World& world, const std::string&) {
-    const auto signals = listen(world, {SIGTERM, SIGINT, SIGHUP, SIGUSR1});
+    const auto signals = hear_of(world, {SIGTERM, SIGINT, SIGHUP, SIGUSR1});
     ASSERT_TRUE(signals);
     // Before anybody waits for them.
     const std::vector<int> sent = {SIGUSR1, SIGHUP, SIGINT, SIGTERM};
@@ -62,7 +63,7 @@ TEST_P(OwnSignalsSuite, SignalsAreValuesInTheOrderInWhichTheyCame) {
 
 TEST_P(OwnSignalsSuite, ASecondInterruptIsHeardWhileTheFirstIsHandled) {
   GetParam().maker.run([](World& world, const std::string&) {
-    const auto signals = listen(world, {SIGINT});
+    const auto signals = hear_of(world, {SIGINT});
     ASSERT_TRUE(signals);
     GetParam().send(SIGINT);
     EXPECT_EQ(signals->next({}).value_or(0), SIGINT);
@@ -75,7 +76,7 @@ TEST_P(OwnSignalsSuite, ASecondInterruptIsHeardWhileTheFirstIsHandled) {
 
 TEST_P(OwnSignalsSuite, AThreadThatWaitsIsWoken) {
   GetParam().maker.run([](World& world, const std::string&) {
-    const auto signals = listen(world, {SIGTERM});
+    const auto signals = hear_of(world, {SIGTERM});
     ASSERT_TRUE(signals);
     int heard = 0;
     {
@@ -91,7 +92,7 @@ TEST_P(OwnSignalsSuite, AThreadThatWaitsIsWoken) {
 
 TEST_P(OwnSignalsSuite, WaitingEndsWithItsContext) {
   GetParam().maker.run([](World& world, const std::string&) {
-    const auto signals = listen(world, {SIGTERM});
+    const auto signals = hear_of(world, {SIGTERM});
     ASSERT_TRUE(signals);
     EXPECT_EQ(code_of(signals->next(within(world, kShort))), ErrorCode::kDeadlineExceeded);
     std::stop_source stop;
@@ -111,12 +112,12 @@ TEST_P(OwnSignalsSuite, WaitingEndsWithItsContext) {
 
 TEST_P(OwnSignalsSuite, ThereIsOneListenerAndTheNextOneStartsAfresh) {
   GetParam().maker.run([](World& world, const std::string&) {
-    auto first = listen(world, {SIGUSR1});
+    auto first = hear_of(world, {SIGUSR1});
     ASSERT_TRUE(first);
     EXPECT_EQ(code_of(world.own_signals.subscribe({SIGUSR1})), ErrorCode::kAlreadyExists);
     GetParam().send(SIGUSR1);
     first.reset();
-    const auto second = listen(world, {SIGUSR1});
+    const auto second = hear_of(world, {SIGUSR1});
     ASSERT_TRUE(second);
     EXPECT_EQ(code_of(second->next(within(world, kShort))), ErrorCode::kDeadlineExceeded);
     GetParam().send(SIGUSR1);
@@ -132,7 +133,7 @@ TEST_P(OwnSignalsSuite, WhatCannotBeListenedForIsRefused) {
               "signal 9 cannot be listened for: only SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGUSR2 "
               "can");
     EXPECT_EQ(code_of(world.own_signals.subscribe({})), ErrorCode::kInvalidArgument);
-    EXPECT_TRUE(listen(world, {SIGTERM, SIGTERM}));  // and nothing was left behind
+    EXPECT_TRUE(hear_of(world, {SIGTERM, SIGTERM}));  // and nothing was left behind
   });
 }
 
