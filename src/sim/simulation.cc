@@ -1,7 +1,6 @@
 #include "sim/simulation.h"
 
 #include <fmt/core.h>
-#include <signal.h>
 
 #include <cstdint>
 #include <functional>
@@ -12,6 +11,7 @@
 #include "base/check.h"
 #include "sim/kernel.h"
 #include "sim/sim_network.h"
+#include "sim/sim_process.h"
 #include "sys/call_context.h"
 #include "sys/threads.h"
 #include "sys/world.h"

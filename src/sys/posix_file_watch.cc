@@ -1,6 +1,5 @@
 #include "sys/posix_file_watch.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/inotify.h>

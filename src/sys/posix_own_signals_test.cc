@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 

@@ -36,16 +36,16 @@ int poll_timeout_ms(MonoTime deadline) {
 }  // namespace
 
 FdWait::FdWait(const CallContext& ctx)
-    : ctx_(ctx), stopped_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), wake_(ctx_.stop, [this] {
+    : ctx_(ctx),
+      stopped_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      error_number_(stopped_ ? 0 : errno),
+      wake_(ctx_.stop, [this] {
         const std::uint64_t one = 1;
         [[maybe_unused]] const ssize_t n = ::write(stopped_.get(), &one, sizeof one);
       }) {}
 
 Result<void> FdWait::wait(std::span<pollfd> fds) {
-  if (!stopped_) {
-    return Error(ErrorCode::kUnavailable,
-                 "an eventfd cannot be made: too many open files; close some, or raise the limit");
-  }
+  if (!stopped_) return posix_error(error_number_, "make an eventfd");
   if (ctx_.stop.stop_requested()) return Error(ErrorCode::kCancelled, "stopped while waiting");
   std::vector<pollfd> all(fds.begin(), fds.end());
   all.push_back({.fd = stopped_.get(), .events = POLLIN, .revents = 0});

@@ -27,6 +27,7 @@ class FdWait {
  private:
   const CallContext ctx_;
   const Fd stopped_;
+  const int error_number_;  // why there is no eventfd
   const std::stop_callback<std::function<void()>> wake_;
 };
 
