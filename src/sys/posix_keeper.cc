@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "sys/posix_end_family.h"
 #include "sys/posix_error.h"
 #include "sys/posix_fd.h"
 #include "sys/posix_fork.h"
@@ -125,7 +127,18 @@ void give_back_memory() {
 
 // --- The keeper's whole life. ---
 
-[[noreturn]] void keep(int group, int their_life) {
+// A process closes its files before it has quite ended. When it has, the kernel sends SIGHUP to a
+// group that loses its last link to its session and in which somebody is stopped: to stop the
+// family before that would lose track of the children of those who die of it. Not for ever: it may
+// hang in closing other files.
+void wait_for_end_of(int parent) {
+  for (int i = 0; i < 1000 && ::syscall(SYS_getppid) == parent; ++i) {
+    const timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000};
+    ::syscall(SYS_nanosleep, &moment, nullptr);
+  }
+}
+
+[[noreturn]] void keep(int parent, int group, int their_life) {
   ::setpgid(0, group);  // the parent does the same: whoever is first
   close_all_but(their_life, 0);
   [[maybe_unused]] const int moved = ::chdir("/");  // no folder of ours stays in use
@@ -138,7 +151,11 @@ void give_back_memory() {
     n = ::syscall(SYS_read, their_life, &byte, sizeof byte);
     if (n < 0 && errno != EINTR) break;
   }
-  if (n == 0) ::syscall(SYS_kill, 0, SIGKILL);  // the group, and ourselves with it
+  if (n == 0) {
+    wait_for_end_of(parent);
+    end_family(group);
+    ::syscall(SYS_kill, 0, SIGKILL);  // the group, should anybody be left, and ourselves with it
+  }
   while (true) ::syscall(SYS_exit_group, 0);
 }
 
@@ -161,10 +178,11 @@ Keeper::~Keeper() {
 
 Result<Keeper> Keeper::start(int group) {
   OUTLAST_TRY_ASSIGN(Pipe life, make_pipe());
+  const int us = ::getpid();
   const SignalsBlocked blocked;
   const int pid = ::fork();
   if (pid < 0) return posix_error(errno, "start a keeper");
-  if (pid == 0) keep(group, life.read.get());
+  if (pid == 0) keep(us, group, life.read.get());
   Keeper keeper;
   keeper.pid_ = pid;
   keeper.our_life_ = std::move(life.write);

@@ -5,14 +5,14 @@
 
 namespace outlast::sys {
 
-// A tiny process beside a child of ours that kills the child's whole group when we are no more,
-// however we ended. It waits for the end of a pipe whose other end only we have: the kernel closes
-// that for us whatever happens. (PR_SET_PDEATHSIG would reach the direct child alone, and would
-// kill it already when the thread that started it ends.)
+// A tiny process beside a child of ours that kills the child's whole group, and what descends from
+// it, when we are no more, however we ended. It waits for the end of a pipe whose other end only we
+// have: the kernel closes that for us whatever happens. (PR_SET_PDEATHSIG would reach the direct
+// child alone, and would kill it already when the thread that started it ends.)
 //
-// It is a member of the group that it keeps. So it kills "my group", by no number at all; and as
-// long as it lives, the number of the group cannot come to mean another process or group, even if
-// everybody else in it has ended and been reaped meanwhile. Nothing can be sent to it but SIGKILL
+// It is a member of the group that it keeps. So as long as it lives, the number of the group cannot
+// come to mean another process or group, even if everybody else in it has ended and been reaped
+// meanwhile. Nothing can be sent to it but SIGKILL
 // and SIGSTOP: a group that is killed takes its keeper along, which then has nothing left to do;
 // one that was stopped, and is orphaned by our end, is woken by the kernel.
 //

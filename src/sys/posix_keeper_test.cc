@@ -30,8 +30,9 @@ namespace outlast::sys {
 namespace {
 
 std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();  // takes an end of the process while it is read for the end
+  return text.str();
 }
 
 // The fields of /proc/PID/stat from the third on: state, parent, group, …; empty if there is none.
@@ -146,6 +147,34 @@ TEST(PosixKeeper, WhatItsParentHasLeftBehindDiesToo) {
   EXPECT_FALSE(is_dead(pids[0]));
   supervisor.kill_it();
   EXPECT_TRUE(eventually([&] { return is_dead(pids[0]); }));
+}
+
+TEST(PosixKeeper, WorkersInSessionsOfTheirOwnDieToo) {
+  // As torchrun starts them; and one of them has started another one.
+  Supervisor supervisor("setsid sh -c 'setsid sleep 3600 & echo $! $$ $PPID; wait' & wait", true);
+  const std::vector<int> pids = supervisor.read_pids(3);
+  EXPECT_NE(stat_of(pids[1]).at(3), stat_of(pids[2]).at(3));  // two sessions
+  supervisor.kill_it();
+  for (const int pid : pids) EXPECT_TRUE(eventually([&] { return is_dead(pid); })) << pid;
+}
+
+TEST(PosixKeeper, WhoForksWithoutEndIsEnded) {
+  const std::string length = "1000." + std::to_string(::getpid());  // to know them by
+  Supervisor supervisor("echo $$; while :; do setsid sleep " + length + " & sleep 0.001; done",
+                        true);
+  const int pid = supervisor.read_pids(1)[0];
+  const auto workers = [&] {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string command = text_of(entry.path() / "cmdline");
+      if (command.starts_with("sleep") && command.find(length) != std::string::npos) ++count;
+    }
+    return count;
+  };
+  EXPECT_TRUE(eventually([&] { return workers() >= 20; }));
+  supervisor.kill_it();
+  EXPECT_TRUE(eventually([&] { return is_dead(pid); }));
+  EXPECT_TRUE(eventually([&] { return workers() == 0; })) << workers();
 }
 
 TEST(PosixKeeper, AStoppedGroupDiesToo) {

@@ -45,17 +45,16 @@ struct ProcessSpec {
   Output out = {};
   Output err = {};
   // When we end without having ended it (by SIGKILL, for want of memory, by a crash), its whole
-  // group is killed. On, because a trainer that nobody supervises goes on against the next attempt,
-  // on a machine that nobody ends. It costs a second, tiny process for each; off for a tool that
-  // ends by itself in a moment anyway.
+  // group is killed, and what descends from it, in whatever group that is. On, because a trainer
+  // that nobody supervises goes on against the next attempt, on a machine that nobody ends. It
+  // costs a second, tiny process for each; off for a tool that ends by itself in a moment anyway.
   bool dies_with_us = true;
 };
 
 // A child process, alone in a process group of its own. Passive: it has no thread; output reaches
 // the sinks, and the exit is noticed, only inside wait(). A child whose output has a sink stalls
 // when the pipe is full and nobody waits. If it is destroyed while the child runs, the child's
-// group is killed: what is to outlive us is never started through this. What has left the group
-// (setsid) is out of reach. wait() belongs to one
+// group is killed: what is to outlive us is never started through this. wait() belongs to one
 // thread; signal() and signal_group() may come from any.
 class Process {
  public:
