@@ -12,9 +12,9 @@ namespace outlast::sys {
 //
 // It is a member of the group that it keeps. So as long as it lives, the number of the group cannot
 // come to mean another process or group, even if everybody else in it has ended and been reaped
-// meanwhile. Nothing can be sent to it but SIGKILL
-// and SIGSTOP: a group that is killed takes its keeper along, which then has nothing left to do;
-// one that was stopped, and is orphaned by our end, is woken by the kernel.
+// meanwhile. Nothing can be sent to it but SIGKILL and SIGSTOP: a group that is killed takes its
+// keeper along, which would find nobody's descendants any more; one that was stopped, and is
+// orphaned by our end, is woken by the kernel.
 //
 // It costs no time, as it only sleeps; and next to no memory, as it gives back what it has
 // inherited from us. It has no descriptor of ours but its end of the pipe. Goes when this does.
