@@ -1,16 +1,19 @@
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "base/encoding.h"
 #include "base/error.h"
 #include "sim/simulation.h"
 #include "sys/file_ops.h"
 #include "sys/inbox.h"
+#include "sys/process.h"
 
 namespace outlast::sim {
 namespace {
@@ -87,6 +90,124 @@ TEST(Machine, ItsProcessesDieWithIt) {
   });
   EXPECT_TRUE(outcome.ok) << outcome.failure;
   EXPECT_FALSE(lived_on);
+}
+
+TEST(Machine, ASignalEndsAProgramThatDoesNotListenAndLosesNothingItWrote) {
+  Simulation simulation({.seed = 1});
+  Machine& machine = simulation.add_machine("m1");
+  bool trainer_lived_on = false;
+  machine.processes().install("trainer", [&](SimProcessSelf&) {
+    (void)machine.clock().sleep_for(hours(1), {});
+    trainer_lived_on = true;
+    return 0;
+  });
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [](sys::World& world) {
+          const auto listener = world.own_signals.subscribe({SIGINT});
+          ASSERT_TRUE(world.files.make_dir("/unsynced"));
+          const auto trainer = world.processes.spawn({.argv = {"trainer"}});
+          ASSERT_TRUE(trainer);
+          EXPECT_EQ((*listener)->next({}).value_or(0), SIGINT);
+          (void)(*trainer)->wait({});
+          ADD_FAILURE() << "the program lived on";
+        },
+        {});
+    for (const int number : {SIGINT, SIGCHLD, SIGTERM}) {
+      (void)simulation.clock().sleep_for(milliseconds(10), {});
+      machine.signal(number);
+    }
+    EXPECT_TRUE(machine.wait_until_off({}));
+    machine.boot([](sys::World& world) { EXPECT_TRUE(world.files.stat("/unsynced")); }, {});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+  EXPECT_FALSE(trainer_lived_on);
+}
+
+TEST(Machine, AProcessOnItListensForItsOwnSignals) {
+  Simulation simulation({.seed = 1});
+  Machine& machine = simulation.add_machine("m1");
+  machine.processes().install("agent", [&](SimProcessSelf& self) {
+    const auto listener = machine.world().own_signals.subscribe({SIGTERM});
+    self.out("ready");
+    return (*listener)->next({}).value_or(0) == SIGTERM ? 7 : 1;
+  });
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [](sys::World& world) {
+          const auto own = world.own_signals.subscribe({SIGTERM});
+          EXPECT_TRUE(own);  // each for itself
+          std::string text;
+          const auto agent = world.processes.spawn(
+              {.argv = {"agent"},
+               .out = {.target = sys::Output::Sink([&](std::string_view s) { text += s; })}});
+          ASSERT_TRUE(agent);
+          while (text.empty()) {
+            (void)(*agent)->wait({.deadline = world.clock.mono_now() + milliseconds(1)});
+          }
+          ASSERT_TRUE((*agent)->signal(SIGTERM));
+          EXPECT_EQ((*agent)->wait({}).value_or(sys::Exited{0}), sys::ExitStatus(sys::Exited{7}));
+        },
+        {});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+}
+
+TEST(Machine, WhatAKilledProcessStartedDiesWithItUnlessItNeedNot) {
+  for (const bool dies : {true, false}) {
+    Simulation simulation({.seed = 1});
+    Machine& machine = simulation.add_machine("m1");
+    bool lived_on = false;
+    machine.processes().install("trainer", [&](SimProcessSelf&) {
+      (void)machine.clock().sleep_for(hours(1), {});
+      lived_on = true;
+      return 0;
+    });
+    machine.processes().install("agent", [&](SimProcessSelf&) {
+      const auto trainer =
+          machine.world().processes.spawn({.argv = {"trainer"}, .dies_with_us = dies});
+      (void)(*trainer)->wait({});
+      return 0;
+    });
+    const Outcome outcome = simulation.run([&] {
+      machine.boot(
+          [](sys::World& world) {
+            const auto agent = world.processes.spawn({.argv = {"agent"}});
+            ASSERT_TRUE(agent);
+            (void)world.clock.sleep_for(milliseconds(10), {});
+            ASSERT_TRUE((*agent)->signal(SIGKILL));
+            EXPECT_EQ(to_string((*agent)->wait({}).value()), "killed by SIGKILL");
+            (void)world.clock.sleep_for(hours(2), {});
+          },
+          {});
+    });
+    EXPECT_TRUE(outcome.ok) << outcome.failure;
+    EXPECT_EQ(lived_on, !dies);
+  }
+}
+
+TEST(Machine, WatchingFilesCanBeRefusedAndCanOverflow) {
+  Simulation simulation({.seed = 1});
+  Machine& machine = simulation.add_machine("m1");
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [&](sys::World& world) {
+          const auto watch = world.file_watches.watch("/", {});
+          ASSERT_TRUE(watch);
+          ASSERT_TRUE(world.files.make_dir("/new"));
+          machine.file_watches().overflow();
+          const auto changes = (*watch)->wait({});
+          ASSERT_TRUE(changes);
+          EXPECT_TRUE(changes->overflowed);
+          EXPECT_TRUE(changes->paths.empty());
+          machine.file_watches().set_available(false);
+          const auto refused = world.file_watches.watch("/", {});
+          ASSERT_FALSE(refused);
+          EXPECT_EQ(refused.error().code(), ErrorCode::kUnavailable);
+        },
+        {});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
 }
 
 TEST(Machine, ACallOfAProcessIsACallOfItsMachine) {

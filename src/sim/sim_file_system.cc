@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -57,7 +58,28 @@ class CopiedFile : public sys::FileMap {
 class SimFileSystem::OpenFile : public sys::File {
  public:
   OpenFile(SimFileSystem& fs, Disk::Inode inode, std::string path, bool writable)
-      : fs_(fs), inode_(inode), path_(std::move(path)), writable_(writable) {}
+      : fs_(fs),
+        inode_(inode),
+        path_(std::move(path)),
+        writable_(writable),
+        home_(&fs.kernel_.current_domain()),
+        name_(normalised(path_)),
+        open_(fs.open_) {
+    if (writable_) open_->writing.push_back(this);
+  }
+  ~OpenFile() override {
+    if (std::erase(open_->writing, this) > 0 && open_->listener != nullptr) {
+      open_->listener->closed(name_, inode_);
+    }
+  }
+
+  // What `from` was called, and everything below it, is now `to`.
+  void renamed(const std::string& from, const std::string& to) {
+    if (name_ == from || name_.starts_with(from + "/")) name_.replace(0, from.size(), to);
+  }
+  bool is_open_in(const Domain& process) const { return home_ == &process; }
+  Disk::Inode inode() const { return inode_; }
+  const std::string& name() const { return name_; }
 
   Result<std::size_t> read_at(std::span<std::byte> buffer, std::uint64_t offset) override {
     OUTLAST_TRY(fs_.enter("read", path_, fmt::format("{} at {}", buffer.size(), offset)));
@@ -143,6 +165,9 @@ class SimFileSystem::OpenFile : public sys::File {
   const Disk::Inode inode_;
   const std::string path_;
   const bool writable_;
+  const Domain* const home_;  // who opened it
+  std::string name_;          // follows it when it is renamed
+  const std::shared_ptr<OpenFiles> open_;
 };
 
 // Whoever waits is woken when this goes, also because its machine is gone and it unwinds.
@@ -186,7 +211,10 @@ Result<void> SimFileSystem::enter(std::string_view operation, const std::string&
 Result<std::unique_ptr<sys::File>> SimFileSystem::open(const std::string& path,
                                                        sys::OpenMode mode) {
   OUTLAST_TRY(enter("open", path));
-  OUTLAST_TRY_ASSIGN(const Disk::Inode inode, disk_.open(normalised(path), mode, clock_.wall()));
+  const std::string name = normalised(path);
+  const bool absent = open_->listener != nullptr && !disk_.find(name);
+  OUTLAST_TRY_ASSIGN(const Disk::Inode inode, disk_.open(name, mode, clock_.wall()));
+  if (absent) open_->listener->appeared(name);
   return std::make_unique<OpenFile>(*this, inode, path, mode != sys::OpenMode::kRead);
 }
 
@@ -202,12 +230,14 @@ Result<std::vector<sys::DirectoryEntry>> SimFileSystem::list(const std::string& 
 
 Result<void> SimFileSystem::make_dir(const std::string& path) {
   OUTLAST_TRY(enter("make_dir", path));
-  return disk_.make_dir(normalised(path), clock_.wall()).while_doing("make folder");
+  return appeared(disk_.make_dir(normalised(path), clock_.wall()).while_doing("make folder"), path);
 }
 
 Result<void> SimFileSystem::make_symlink(const std::string& target, const std::string& path) {
   OUTLAST_TRY(enter("make_symlink", path, fmt::format("to {}", target)));
-  return disk_.make_symlink(target, normalised(path), clock_.wall()).while_doing("make symlink");
+  return appeared(
+      disk_.make_symlink(target, normalised(path), clock_.wall()).while_doing("make symlink"),
+      path);
 }
 
 Result<std::string> SimFileSystem::read_symlink(const std::string& path) {
@@ -217,17 +247,23 @@ Result<std::string> SimFileSystem::read_symlink(const std::string& path) {
 
 Result<void> SimFileSystem::rename(const std::string& from, const std::string& to) {
   OUTLAST_TRY(enter("rename", from, fmt::format("to {}", to)));
-  return disk_.rename(normalised(from), normalised(to), clock_.wall()).while_doing("rename");
+  OUTLAST_TRY(disk_.rename(normalised(from), normalised(to), clock_.wall()).while_doing("rename"));
+  for (OpenFile* file : open_->writing) file->renamed(normalised(from), normalised(to));
+  const Result<sys::FileInfo> moved = disk_.stat(normalised(to));
+  OUTLAST_TRY(gone({}, from, moved ? moved->type : sys::FileType::kFile));
+  return appeared({}, to);
 }
 
 Result<void> SimFileSystem::link(const std::string& from, const std::string& to) {
   OUTLAST_TRY(enter("link", from, fmt::format("to {}", to)));
-  return disk_.link(normalised(from), normalised(to), clock_.wall()).while_doing("link");
+  return appeared(disk_.link(normalised(from), normalised(to), clock_.wall()).while_doing("link"),
+                  to);
 }
 
 Result<void> SimFileSystem::remove_file(const std::string& path) {
   OUTLAST_TRY(enter("remove_file", path));
-  return disk_.remove_file(normalised(path), clock_.wall()).while_doing("remove");
+  return gone(disk_.remove_file(normalised(path), clock_.wall()).while_doing("remove"), path,
+              sys::FileType::kFile);
 }
 
 Result<void> SimFileSystem::set_mode(const std::string& path, std::uint32_t mode) {
@@ -237,7 +273,8 @@ Result<void> SimFileSystem::set_mode(const std::string& path, std::uint32_t mode
 
 Result<void> SimFileSystem::remove_dir(const std::string& path) {
   OUTLAST_TRY(enter("remove_dir", path));
-  return disk_.remove_dir(normalised(path), clock_.wall()).while_doing("remove folder");
+  return gone(disk_.remove_dir(normalised(path), clock_.wall()).while_doing("remove folder"), path,
+              sys::FileType::kDirectory);
 }
 
 Result<void> SimFileSystem::set_modified(const std::string& path, WallTime when) {
@@ -253,6 +290,30 @@ Result<void> SimFileSystem::sync_dir(const std::string& path) {
 Result<sys::DiskSpace> SimFileSystem::space(const std::string& path) {
   OUTLAST_TRY(enter("space", path));
   return disk_.space();
+}
+
+Result<void> SimFileSystem::appeared(Result<void> done, const std::string& path) {
+  if (done && open_->listener != nullptr) open_->listener->appeared(normalised(path));
+  return done;
+}
+
+Result<void> SimFileSystem::gone(Result<void> done, const std::string& path, sys::FileType type) {
+  if (done && open_->listener != nullptr) open_->listener->gone(normalised(path), type);
+  return done;
+}
+
+std::vector<std::string> SimFileSystem::open_for_writing(const Domain& process,
+                                                         const std::string& folder) const {
+  std::vector<std::string> names;
+  const std::string start = folder == "/" ? "/" : folder + "/";
+  for (const OpenFile* file : open_->writing) {
+    if (!file->is_open_in(process) || !file->name().starts_with(start)) continue;
+    const Result<Disk::Inode> found = disk_.find(file->name());
+    if (found && *found == file->inode()) names.push_back(file->name());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
 Result<std::unique_ptr<sys::FileLock>> SimFileSystem::lock(const std::string& path,

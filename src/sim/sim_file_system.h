@@ -56,8 +56,27 @@ class SimFileSystem : public sys::FileSystem {
   // Every operation fails with this probability, as a failing disk does.
   void fail_with_probability(double probability);
 
+  // What those who run in `process` have open for writing, below `folder`, by the names that it has
+  // now; sorted. Not a scheduling point.
+  std::vector<std::string> open_for_writing(const Domain& process, const std::string& folder) const;
+
+  // Is told of every name that changes, right after it did, by whoever did it.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void appeared(const std::string& path) = 0;
+    virtual void gone(const std::string& path, sys::FileType type) = 0;
+    // After it was open for writing. The name may have come to mean another file, or none.
+    virtual void closed(const std::string& path, Disk::Inode file) = 0;
+  };
+  void set_listener(Listener* listener) { open_->listener = listener; }
+
  private:
   class OpenFile;
+  struct OpenFiles {
+    std::vector<OpenFile*> writing = {};  // in the order in which they were opened
+    Listener* listener = nullptr;
+  };
   class HeldLock;
   struct LockState {
     const HeldLock* holder = nullptr;
@@ -65,6 +84,9 @@ class SimFileSystem : public sys::FileSystem {
     std::vector<Kernel::Task*> waiting;
   };
 
+  // Tells the listener, if `done` is, and passes it on.
+  Result<void> appeared(Result<void> done, const std::string& path);
+  Result<void> gone(Result<void> done, const std::string& path, sys::FileType type);
   // The scheduling point, then the fault. An error ends the call.
   Result<void> enter(std::string_view operation, const std::string& path,
                      std::string_view detail = {});
@@ -73,6 +95,7 @@ class SimFileSystem : public sys::FileSystem {
   SimClock& clock_;
   Disk& disk_;
   Fault fault_;
+  const std::shared_ptr<OpenFiles> open_ = std::make_shared<OpenFiles>();  // shared with its files
   std::map<std::string, LockState> locks_;  // by path; an entry stays, so that its address does
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -19,6 +20,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "sim/kernel.h"
+#include "sim/sim_own_signals.h"
 #include "sys/call_context.h"
 #include "sys/clock.h"
 #include "sys/process.h"
@@ -29,23 +31,31 @@ namespace {
 
 constexpr std::size_t kPipeBytes = 64U << 10U;  // as Linux has it
 
-// A running program: shared by its own thread and by the handle its parent holds, because either
-// may end first.
-class Running : public SimProcessSelf {
+}  // namespace
+
+// Shared by its own thread and by the handle its parent holds, because either may end first.
+class RunningProgram : public SimProcessSelf {
  public:
-  Running(Kernel& kernel, sys::ProcessSpec spec, int pid)
-      : kernel_(kernel), spec_(std::move(spec)), pid_(pid) {
-    // Not a child of the process that starts it: what a machine runs ends with the machine only.
-    Domain* machine = &kernel.current_domain();
+  RunningProgram(Kernel& kernel, SimOwnSignals& own_signals, Domain& domain, sys::ProcessSpec spec,
+                 int pid)
+      : kernel_(kernel),
+        own_signals_(own_signals),
+        domain_(domain),
+        spec_(std::move(spec)),
+        pid_(pid) {
+    Domain* const starter = &kernel.current_domain();
+    Domain* machine = starter;
     while (machine->parent != nullptr && machine->parent->parent != nullptr) {
       machine = machine->parent;
     }
     domain_.name = fmt::format("{}/{}:{}", machine->name, spec_.argv.front(), pid);
-    domain_.parent = machine;
+    domain_.parent = spec_.dies_with_us ? starter : machine;
   }
 
   Domain& domain() { return domain_; }
   int pid() const { return pid_; }
+  bool is_alive() const { return !status_ && !domain_.dead(); }
+  const std::set<int>& handled() const { return handled_; }
 
   // --- The program's side. ---
   const sys::ProcessSpec& spec() const override { return spec_; }
@@ -78,9 +88,9 @@ class Running : public SimProcessSelf {
   // --- The parent's side. ---
   void deliver(int number) {
     kernel_.note("signal", fmt::format("{} to {}", number, domain_.name));
-    if (status_ || number == 0) return;
+    if (status_ || own_signals_.deliver(domain_, number)) return;
     if (number == SIGKILL || !handled_.contains(number)) {
-      if (number != SIGCHLD && number != SIGCONT) end(sys::Signaled{number});
+      if (ends_a_process(number)) end(sys::Signaled{number});
       return;
     }
     signals_.push_back(number);
@@ -142,9 +152,10 @@ class Running : public SimProcessSelf {
   }
 
   Kernel& kernel_;
+  SimOwnSignals& own_signals_;
+  Domain& domain_;
   const sys::ProcessSpec spec_;
   const int pid_;
-  Domain domain_;
   std::set<int> handled_;
   std::deque<int> signals_;
   std::optional<sys::ExitStatus> status_;
@@ -153,11 +164,18 @@ class Running : public SimProcessSelf {
   std::vector<Kernel::Task*> waiting_;
 };
 
+namespace {
+
 class SimProcess : public sys::Process {
  public:
-  SimProcess(Kernel& kernel, std::shared_ptr<Running> running)
+  SimProcess(Kernel& kernel, std::shared_ptr<RunningProgram> running)
       : kernel_(kernel), running_(std::move(running)) {}
-  ~SimProcess() override { running_->end(sys::Signaled{SIGKILL}); }
+  ~SimProcess() override {
+    // Who was killed has no destructors that could kill in turn.
+    if (running_->spec().dies_with_us || !kernel_.current_domain().dead()) {
+      running_->end(sys::Signaled{SIGKILL});
+    }
+  }
 
   int pid() const override { return running_->pid(); }
   Result<void> signal(int number) override {
@@ -172,10 +190,14 @@ class SimProcess : public sys::Process {
 
  private:
   Kernel& kernel_;
-  std::shared_ptr<Running> running_;  // shared with the program's thread
+  std::shared_ptr<RunningProgram> running_;  // shared with the program's thread
 };
 
 }  // namespace
+
+bool ends_a_process(int signal_number) {
+  return signal_number != 0 && signal_number != SIGCHLD && signal_number != SIGCONT;
+}
 
 SimProgram make_program(sys::Clock& clock, ProcessScript script) {
   return [&clock, script = std::move(script)](SimProcessSelf& self) -> int {
@@ -199,10 +221,38 @@ Result<std::unique_ptr<sys::Process>> SimProcessLauncher::spawn(sys::ProcessSpec
     return Error(ErrorCode::kNotFound,
                  fmt::format("run {}: No such file or directory", spec.argv.front()));
   }
-  auto running = std::make_shared<Running>(kernel_, std::move(spec), next_pid_++);
+  const auto starter = std::find_if(born_.begin(), born_.end(), [&](const Born& born) {
+    return born.domain.get() == &kernel_.current_domain();
+  });
+  const int parent =
+      starter == born_.end() ? 1 : kFirstPid + static_cast<int>(starter - born_.begin());
+  born_.push_back({.parent = parent, .domain = std::make_unique<Domain>()});
+  auto running = std::make_shared<RunningProgram>(kernel_, own_signals_, *born_.back().domain,
+                                                  std::move(spec), next_pid_++);
+  born_.back().program = running;
   kernel_.spawn(running->domain(), "main",
                 [running, body = program->second] { running->end(sys::Exited{body(*running)}); });
   return std::make_unique<SimProcess>(kernel_, std::move(running));
+}
+
+std::vector<SimProcessLauncher::Alive> SimProcessLauncher::alive() const {
+  std::vector<Alive> result;
+  for (const Born& born : born_) {
+    const std::shared_ptr<RunningProgram> program = born.program.lock();
+    if (!program || !program->is_alive()) continue;
+    result.push_back({.pid = program->pid(),
+                      .parent = born.parent,
+                      .domain = born.domain.get(),
+                      .handled = {program->handled().begin(), program->handled().end()}});
+  }
+  return result;
+}
+
+void SimProcessLauncher::deliver(int pid, int signal_number) {
+  const Born& born = born_.at(static_cast<std::size_t>(pid - kFirstPid));
+  if (const auto program = born.program.lock(); program && program->is_alive()) {
+    program->deliver(signal_number);
+  }
 }
 
 }  // namespace outlast::sim

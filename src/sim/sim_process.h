@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "sim/kernel.h"
+#include "sim/sim_own_signals.h"
 #include "sys/call_context.h"
 #include "sys/clock.h"
 #include "sys/process.h"
@@ -48,20 +49,48 @@ struct ProcessScript {
 };
 SimProgram make_program(sys::Clock& clock, ProcessScript script);
 
-// Starts programs by the name in argv[0]. Each is alone in its group: children of a simulated
-// process are not modelled.
+// Whether this signal kills whoever does not handle it.
+bool ends_a_process(int signal_number);
+
+// A program that runs, or has run.
+class RunningProgram;
+
+// Starts programs by the name in argv[0]. Each is alone in its group, as each that our launcher
+// starts really is; those that a program starts through the World of its machine die with it.
 class SimProcessLauncher : public sys::ProcessLauncher {
  public:
-  explicit SimProcessLauncher(Kernel& kernel) : kernel_(kernel) {}
+  SimProcessLauncher(Kernel& kernel, SimOwnSignals& own_signals)
+      : kernel_(kernel), own_signals_(own_signals) {}
   void install(std::string name, SimProgram program) {
     programs_.insert_or_assign(std::move(name), std::move(program));
   }
   Result<std::unique_ptr<sys::Process>> spawn(sys::ProcessSpec spec) override;
 
+  // --- For the simulated world; not scheduling points. ---
+  struct Alive {
+    int pid = 0;
+    int parent = 0;                  // 1: the program that the machine was booted with
+    const Domain* domain = nullptr;  // in which it runs
+    std::vector<int> handled = {};   // signals that do not kill it
+  };
+  // In order of birth.
+  std::vector<Alive> alive() const;
+  // As Process::signal() does. Nothing happens if it has ended.
+  void deliver(int pid, int signal_number);
+
  private:
+  static constexpr int kFirstPid = 100;
+
   Kernel& kernel_;
+  SimOwnSignals& own_signals_;
   std::map<std::string, SimProgram> programs_;
-  int next_pid_ = 100;
+  int next_pid_ = kFirstPid;
+  struct Born {
+    int parent = 0;
+    std::unique_ptr<Domain> domain;  // stays: threads of ended processes may still unwind
+    std::weak_ptr<RunningProgram> program = {};
+  };
+  std::vector<Born> born_;  // the one with pid n is at n - kFirstPid
 };
 
 }  // namespace outlast::sim

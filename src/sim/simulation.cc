@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "sim/kernel.h"
 #include "sim/sim_network.h"
+#include "sim/sim_process.h"
 #include "sys/call_context.h"
 #include "sys/threads.h"
 #include "sys/world.h"
@@ -24,7 +25,10 @@ Machine::Machine(Kernel& kernel, SimNetwork& network, std::string name, std::uin
       clock_(kernel),
       threads_(kernel),
       files_(kernel, clock_, disk_),
-      processes_(kernel),
+      file_watches_(kernel, files_, disk_),
+      own_signals_(kernel),
+      processes_(kernel, own_signals_),
+      process_families_(kernel, processes_, own_signals_, files_),
       environment_(name_, kernel.random().next()),
       http_(kernel, network, name_),
       http_servers_(kernel, network, name_),
@@ -32,7 +36,10 @@ Machine::Machine(Kernel& kernel, SimNetwork& network, std::string name, std::uin
       world_{.clock = clock_,
              .threads = threads_,
              .files = files_,
+             .file_watches = file_watches_,
              .processes = processes_,
+             .process_families = process_families_,
+             .own_signals = own_signals_,
              .environment = environment_,
              .console = console_,
              .http = http_,
@@ -59,6 +66,13 @@ void Machine::crash() {
   kernel_.note("CRASH", life_->name);
   disk_.crash(kernel_.random());
   kernel_.kill(*life_);
+}
+
+void Machine::signal(int signal_number) {
+  if (life_ == nullptr || !life_->alive) return;
+  kernel_.note("signal", fmt::format("{} to {}", signal_number, life_->name));
+  if (own_signals_.deliver(*life_, signal_number)) return;
+  if (ends_a_process(signal_number)) kernel_.kill(*life_);
 }
 
 bool Machine::is_on() const {

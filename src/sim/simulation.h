@@ -11,8 +11,11 @@
 #include "sim/disk.h"
 #include "sim/kernel.h"
 #include "sim/sim_file_system.h"
+#include "sim/sim_file_watch.h"
 #include "sim/sim_network.h"
+#include "sim/sim_own_signals.h"
 #include "sim/sim_process.h"
+#include "sim/sim_process_family.h"
 #include "sim/sim_surroundings.h"
 #include "sim/sim_threads.h"
 #include "sys/world.h"
@@ -30,6 +33,7 @@ class Machine {
   // The simulated parts, for installing programs, faults and clock jumps.
   SimClock& clock() { return clock_; }
   SimFileSystem& files() { return files_; }
+  SimFileWatches& file_watches() { return file_watches_; }
   SimProcessLauncher& processes() { return processes_; }
   SimEnvironment& environment() { return environment_; }
   SimConsole& console() { return console_; }
@@ -45,6 +49,10 @@ class Machine {
   void boot(std::function<void(sys::World&)> program, const Hazard& hazard);
   // The power fails: unsynced data is lost now, threads unwind at their next sys call.
   void crash();
+  // A signal to the program that the machine was booted with. Unless the program listens for it
+  // (sys::OwnSignals) it is killed, and the machine is off when it has unwound: what it started
+  // dies with it, but nothing that it wrote is lost.
+  void signal(int signal_number);
   bool is_on() const;
   // Waits, from outside, until the machine is off. False if it did not come to that by the
   // deadline.
@@ -59,7 +67,10 @@ class Machine {
   SimClock clock_;
   SimThreads threads_;
   SimFileSystem files_;
+  SimFileWatches file_watches_;
+  SimOwnSignals own_signals_;
   SimProcessLauncher processes_;
+  SimProcessFamilies process_families_;
   SimEnvironment environment_;
   SimConsole console_;
   SimHttpClient http_;

@@ -4,14 +4,23 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/sim_process.h"
 #include "sim/simulation.h"
+#include "sys/file_system.h"
+#include "sys/process.h"
 #include "sys/testing/file_links_suite.h"
 #include "sys/testing/file_system_suite.h"
+#include "sys/testing/file_watch_suite.h"
 #include "sys/testing/http_suite.h"
+#include "sys/testing/own_signals_suite.h"
+#include "sys/testing/process_family_suite.h"
 #include "sys/testing/process_suite.h"
 #include "sys/testing/threads_suite.h"
 #include "sys/testing/world_maker.h"
@@ -65,12 +74,50 @@ ProcessWorld simulated_processes(std::uint64_t seed) {
                        .prints_100_kib = {"prints-100-kib"}}};
 }
 
+void install_family(sim::Machine& machine) {
+  machine.processes().install("program", [&machine](sim::SimProcessSelf& self) {
+    FileSystem& files = machine.world().files;
+    const std::string folder = self.spec().argv.at(1);
+    const auto read = files.open(folder + "/read", OpenMode::kRead);
+    const auto written = files.open(folder + "/open", OpenMode::kTruncate);
+    self.handle(SIGUSR1);
+    self.out("ready");
+    while (self.next_signal({})) self.out("heard");
+    return 1;
+  });
+  machine.processes().install("launcher", [&machine](sim::SimProcessSelf& self) {
+    const auto program = machine.world().processes.spawn(
+        {.argv = {"program", self.spec().argv.at(1)},
+         .out = {.target = Output::Sink([&](std::string_view piece) { self.out(piece); })}});
+    return program && (*program)->wait({}) ? 0 : 1;
+  });
+}
+
+FamilyWorld simulated_family(std::uint64_t seed) {
+  return {.maker = simulated_world(seed, install_family),
+          .launcher = [](const std::string& scratch) {
+            return std::vector<std::string>{"launcher", scratch};
+          }};
+}
+
+SignalWorld simulated_signals(std::uint64_t seed) {
+  const auto machine = std::make_shared<sim::Machine*>();  // shared by the two functions
+  return {.maker = simulated_world(seed, [=](sim::Machine& made) { *machine = &made; }),
+          .send = [=](int signal_number) { (*machine)->signal(signal_number); }};
+}
+
 }  // namespace
 
 // Several seeds: several interleavings of the same test.
 INSTANTIATE_TEST_SUITE_P(Simulated, FileSystemSuite, ::testing::Values(simulated_world(1)));
+INSTANTIATE_TEST_SUITE_P(Simulated, FileWatchSuite,
+                         ::testing::Values(simulated_world(1), simulated_world(2)));
 INSTANTIATE_TEST_SUITE_P(Simulated, HttpSuite,
                          ::testing::Values(simulated_world(1), simulated_world(2)));
+INSTANTIATE_TEST_SUITE_P(Simulated, OwnSignalsSuite,
+                         ::testing::Values(simulated_signals(1), simulated_signals(2)));
+INSTANTIATE_TEST_SUITE_P(Simulated, ProcessFamilySuite,
+                         ::testing::Values(simulated_family(1), simulated_family(2)));
 INSTANTIATE_TEST_SUITE_P(Simulated, ThreadsSuite,
                          ::testing::Values(simulated_world(1), simulated_world(2),
                                            simulated_world(3), simulated_world(4)));

@@ -6,11 +6,15 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -153,6 +157,30 @@ TEST_F(PosixProcessTest, DestroyingTheHandleKillsTheGroup) {
   }
   EXPECT_EQ(::kill(pid, 0), -1);
   EXPECT_EQ(errno, ESRCH);
+}
+
+TEST_F(PosixProcessTest, ManyThreadsStartProcessesAtOnceAndNoDescriptorIsLeft) {
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = descriptors();
+  std::atomic<int> right = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 8; ++thread) {
+      threads.emplace_back([&] {
+        for (int code = 0; code < 10; ++code) {
+          const auto process =
+              launcher_->spawn({.argv = {"sh", "-c", "exit " + std::to_string(code)}});
+          if (process && (*process)->wait({}).value() == ExitStatus(Exited{code})) ++right;
+          if (!launcher_->spawn({.argv = {"no-such-program"}})) ++right;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(right, 8 * 10 * 2);
+  EXPECT_EQ(descriptors(), before);
 }
 
 TEST_F(PosixProcessTest, NamesTheFolderThatIsNotThere) {

@@ -1,9 +1,17 @@
 // The suites that both worlds must pass, run in the real one.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
 
 #include "sys/testing/file_links_suite.h"
 #include "sys/testing/file_system_suite.h"
+#include "sys/testing/file_watch_suite.h"
 #include "sys/testing/http_suite.h"
+#include "sys/testing/own_signals_suite.h"
+#include "sys/testing/process_family_suite.h"
 #include "sys/testing/process_suite.h"
 #include "sys/testing/real_world_maker.h"
 #include "sys/testing/threads_suite.h"
@@ -11,7 +19,21 @@
 namespace outlast::sys::testing {
 
 INSTANTIATE_TEST_SUITE_P(Real, FileSystemSuite, ::testing::Values(real_world()));
+INSTANTIATE_TEST_SUITE_P(Real, FileWatchSuite, ::testing::Values(real_world()));
 INSTANTIATE_TEST_SUITE_P(Real, HttpSuite, ::testing::Values(real_world()));
+INSTANTIATE_TEST_SUITE_P(Real, OwnSignalsSuite,
+                         ::testing::Values(SignalWorld{
+                             .maker = real_world(), .send = [](int n) { ::kill(::getpid(), n); }}));
+INSTANTIATE_TEST_SUITE_P(
+    Real, ProcessFamilySuite,
+    ::testing::Values(FamilyWorld{
+        .maker = real_world(), .launcher = [](const std::string& scratch) {
+          return std::vector<std::string>{
+              "sh", "-c",
+              "cd " + scratch +
+                  "; sh -c 'trap \"echo heard\" USR1; exec 5<read 6>open; echo ready; "
+                  "while :; do sleep 0.01; done' & wait"};
+        }}));
 INSTANTIATE_TEST_SUITE_P(Real, ThreadsSuite, ::testing::Values(real_world()));
 INSTANTIATE_TEST_SUITE_P(
     Real, ProcessSuite,

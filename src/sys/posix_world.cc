@@ -4,9 +4,12 @@
 #include "sys/posix_console.h"
 #include "sys/posix_environment.h"
 #include "sys/posix_file_system.h"
+#include "sys/posix_file_watch.h"
 #include "sys/posix_http_client.h"
 #include "sys/posix_http_server.h"
+#include "sys/posix_own_signals.h"
 #include "sys/posix_process.h"
+#include "sys/posix_process_family.h"
 #include "sys/posix_threads.h"
 
 namespace outlast::sys {
@@ -15,7 +18,10 @@ RealWorld::RealWorld()
     : clock_(make_posix_clock()),
       threads_(make_posix_threads()),
       files_(make_posix_file_system()),
+      file_watches_(make_posix_file_watches()),
       processes_(make_posix_process_launcher()),
+      process_families_(make_posix_process_families()),
+      own_signals_(make_posix_own_signals()),
       environment_(make_posix_environment()),
       console_(make_posix_console()),
       http_(make_posix_http_client()),
@@ -24,7 +30,10 @@ RealWorld::RealWorld()
       world_{.clock = *clock_,
              .threads = *threads_,
              .files = *files_,
+             .file_watches = *file_watches_,
              .processes = *processes_,
+             .process_families = *process_families_,
+             .own_signals = *own_signals_,
              .environment = *environment_,
              .console = *console_,
              .http = *http_,

@@ -18,7 +18,10 @@ class RealWorld {
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Threads> threads_;
   std::unique_ptr<FileSystem> files_;
+  std::unique_ptr<FileWatches> file_watches_;
   std::unique_ptr<ProcessLauncher> processes_;
+  std::unique_ptr<ProcessFamilies> process_families_;
+  std::unique_ptr<OwnSignals> own_signals_;
   std::unique_ptr<Environment> environment_;
   std::unique_ptr<Console> console_;
   std::unique_ptr<HttpClient> http_;

@@ -44,6 +44,11 @@ struct ProcessSpec {
   std::string working_dir = {};  // default: ours
   Output out = {};
   Output err = {};
+  // When we end without having ended it (by SIGKILL, for want of memory, by a crash), its whole
+  // group is killed, and what descends from it, in whatever group that is. On, because a trainer
+  // that nobody supervises goes on against the next attempt, on a machine that nobody ends. It
+  // costs a second, tiny process for each; off for a tool that ends by itself in a moment anyway.
+  bool dies_with_us = true;
 };
 
 // A child process, alone in a process group of its own. Passive: it has no thread; output reaches

@@ -5,9 +5,12 @@
 #include "sys/console.h"
 #include "sys/environment.h"
 #include "sys/file_system.h"
+#include "sys/file_watch.h"
 #include "sys/http.h"
 #include "sys/http_server.h"
+#include "sys/own_signals.h"
 #include "sys/process.h"
+#include "sys/process_family.h"
 #include "sys/threads.h"
 
 namespace outlast::sys {
@@ -18,7 +21,10 @@ struct World {
   Clock& clock;
   Threads& threads;
   FileSystem& files;
+  FileWatches& file_watches;
   ProcessLauncher& processes;
+  ProcessFamilies& process_families;
+  OwnSignals& own_signals;
   Environment& environment;
   Console& console;
   HttpClient& http;

@@ -22,11 +22,17 @@
 #include "sys/call_context.h"
 #include "sys/clock.h"
 #include "sys/file_system.h"
+#include "sys/file_watch.h"
 #include "sys/http_server.h"
+#include "sys/own_signals.h"
 #include "sys/posix_environment.h"
 #include "sys/posix_file_system.h"
+#include "sys/posix_file_watch.h"
+#include "sys/posix_own_signals.h"
+#include "sys/posix_process_family.h"
 #include "sys/posix_threads.h"
 #include "sys/process.h"
+#include "sys/process_family.h"
 #include "sys/threads.h"
 #include "sys/world.h"
 
@@ -144,14 +150,21 @@ class FakeWorld {
 
   std::filesystem::path home_;
   const std::unique_ptr<sys::FileSystem> files_ = sys::make_posix_file_system();
+  const std::unique_ptr<sys::FileWatches> file_watches_ = sys::make_posix_file_watches();
   const std::unique_ptr<sys::Threads> threads_ = sys::make_posix_threads();
+  const std::unique_ptr<sys::ProcessFamilies> process_families_ =
+      sys::make_posix_process_families();
+  const std::unique_ptr<sys::OwnSignals> own_signals_ = sys::make_posix_own_signals();
   sim::SimConsole console_;
   NoServers servers_;
   Random random_{1};
   sys::World world_{.clock = clock,
                     .threads = *threads_,
                     .files = *files_,
+                    .file_watches = *file_watches_,
                     .processes = programs,
+                    .process_families = *process_families_,
+                    .own_signals = *own_signals_,
                     .environment = environment,
                     .console = console_,
                     .http = http,
