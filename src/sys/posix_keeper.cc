@@ -99,10 +99,19 @@ void add_line(std::string_view line, LargePieces& pieces) {
   if (private_memory && line.find("[stack") == std::string_view::npos) pieces.add(range);
 }
 
+// The sanitizers need their own memory, to the end.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kIsSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 void give_back_memory() {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need their own
-  std::array<char, 4096> buffer;                                     // NOLINT: filled by read
-  std::array<char, 128> line;                                        // NOLINT: filled below
+  if (kIsSanitized) return;
+  std::array<char, 4096> buffer;  // NOLINT: filled by read
+  std::array<char, 128> line;     // NOLINT: filled below
   LargePieces pieces(reinterpret_cast<std::uintptr_t>(buffer.data()),
                      reinterpret_cast<std::uintptr_t>(&errno));  // the stack, and the thread's own
   {
@@ -122,7 +131,6 @@ void give_back_memory() {
     }
   }
   pieces.give_back();
-#endif
 }
 
 // --- The keeper's whole life. ---
