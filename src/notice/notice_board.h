@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/mutex.h"
+#include "base/time.h"
+#include "job/notice_plan.h"
+
+// Bad news as one idea: this machine ends then, as far as is known.
+namespace outlast::notice {
+
+struct Notice {
+  std::string source = {};  // who says so: "signal", "file", "lifetime", …
+  MonoTime ends = {};       // the machine, by its own clock
+  job::NoticeConfidence confidence = job::NoticeConfidence::kCertain;
+  std::string why = {};  // what was heard, for the record: "SIGTERM, which leaves 30s"
+  friend bool operator==(const Notice&, const Notice&) = default;
+};
+
+// What all sources say at the moment. Thread-safe.
+class NoticeBoard {
+ public:
+  // `changed` is called whenever current() has become another one, by the thread that caused it;
+  // for an actor to be sent a message.
+  explicit NoticeBoard(std::function<void()> changed) : changed_(std::move(changed)) {}
+
+  // Instead of what this source said before.
+  void post(const Notice& notice);
+  // The source takes back what it said, if it said anything.
+  void withdraw(const std::string& source);
+
+  // The one that ends first; of two at the same time the certain one. None: no end is in sight.
+  std::optional<Notice> current() const;
+
+ private:
+  std::optional<Notice> first() const OUTLAST_REQUIRES(mutex_);
+
+  const std::function<void()> changed_;
+  mutable Mutex mutex_;
+  std::map<std::string, Notice> notices_ OUTLAST_GUARDED_BY(mutex_);  // by source
+};
+
+}  // namespace outlast::notice

@@ -1,0 +1,56 @@
+#include "notice/notice_board.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "base/time.h"
+#include "job/notice_plan.h"
+
+namespace outlast::notice {
+namespace {
+
+using std::chrono::seconds;
+
+MonoTime at(int second) {
+  return MonoTime(seconds(second));
+}
+
+TEST(NoticeBoard, TheOneThatEndsFirstCounts) {
+  int changes = 0;
+  NoticeBoard board([&] { ++changes; });
+  EXPECT_FALSE(board.current());
+  board.post({.source = "lifetime", .ends = at(1000)});
+  board.post({.source = "signal", .ends = at(30)});
+  EXPECT_EQ(board.current()->source, "signal");
+  EXPECT_EQ(changes, 2);
+  board.post({.source = "file", .ends = at(500)});
+  EXPECT_EQ(changes, 2) << "nothing that counts has changed";
+  board.withdraw("signal");
+  EXPECT_EQ(board.current()->source, "file");
+  EXPECT_EQ(changes, 3);
+  board.withdraw("signal");
+  board.withdraw("nobody");
+  EXPECT_EQ(changes, 3);
+}
+
+TEST(NoticeBoard, ASourceHasOneNotice) {
+  int changes = 0;
+  NoticeBoard board([&] { ++changes; });
+  board.post({.source = "file", .ends = at(10), .why = "first"});
+  board.post({.source = "file", .ends = at(20), .why = "second"});
+  EXPECT_EQ(board.current()->ends, at(20));
+  board.post({.source = "file", .ends = at(20), .why = "second"});
+  EXPECT_EQ(changes, 2);
+}
+
+TEST(NoticeBoard, OfTwoAtOneTimeTheCertainOneCounts) {
+  NoticeBoard board([] {});
+  board.post({.source = "a", .ends = at(10), .confidence = job::NoticeConfidence::kPossible});
+  board.post({.source = "b", .ends = at(10)});
+  board.post({.source = "c", .ends = at(10), .confidence = job::NoticeConfidence::kPossible});
+  EXPECT_EQ(board.current()->source, "b");
+}
+
+}  // namespace
+}  // namespace outlast::notice

@@ -1,0 +1,28 @@
+#include "notice/notice_source.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "notice/notice_board.h"
+#include "sys/threads.h"
+
+namespace outlast::notice {
+
+NoticeWatch::NoticeWatch(sys::Threads& threads, NoticeBoard& board,
+                         std::vector<std::unique_ptr<NoticeSource>> sources)
+    : sources_(std::move(sources)) {
+  threads_.reserve(sources_.size());
+  for (const auto& source : sources_) {
+    threads_.push_back(
+        threads.spawn(fmt::format("notice-{}", source->name()),
+                      [&board, listener = source.get()](const std::stop_token& stop) {
+                        listener->watch(board, {.stop = stop});
+                      }));
+  }
+}
+
+}  // namespace outlast::notice

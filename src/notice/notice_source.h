@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "notice/notice_board.h"
+#include "sys/call_context.h"
+#include "sys/threads.h"
+
+namespace outlast::notice {
+
+// Somewhere bad news comes from.
+class NoticeSource {
+ public:
+  virtual ~NoticeSource() = default;
+  // As it signs its notices.
+  virtual std::string name() const = 0;
+  // Tells the board what it hears, until `ctx` is stopped. It never gives up before: who stops
+  // listening because of an error misses the news that counts.
+  virtual void watch(NoticeBoard& board, const sys::CallContext& ctx) = 0;
+};
+
+// Listens to sources, each on a thread of its own, as long as it lives. Confined to its owner; the
+// board must outlive it.
+class NoticeWatch {
+ public:
+  NoticeWatch(sys::Threads& threads, NoticeBoard& board,
+              std::vector<std::unique_ptr<NoticeSource>> sources);
+
+ private:
+  std::vector<std::unique_ptr<NoticeSource>> sources_;
+  std::vector<std::unique_ptr<sys::Thread>> threads_;  // end before what they use
+};
+
+}  // namespace outlast::notice

@@ -1,0 +1,52 @@
+#include "notice/signal_source.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "notice/notice_board.h"
+#include "sys/call_context.h"
+#include "sys/clock.h"
+#include "sys/own_signals.h"
+
+namespace outlast::notice {
+
+SignalSource::SignalSource(std::unique_ptr<sys::SignalSubscription> heard, sys::Clock& clock,
+                           Duration grace)
+    : heard_(std::move(heard)), clock_(clock), grace_(grace) {}
+
+Result<std::unique_ptr<SignalSource>> SignalSource::make(sys::OwnSignals& signals,
+                                                         sys::Clock& clock, Duration grace) {
+  OUTLAST_TRY_ASSIGN(std::unique_ptr<sys::SignalSubscription> heard,
+                     signals.subscribe({SIGTERM, SIGINT}));
+  return std::unique_ptr<SignalSource>(new SignalSource(std::move(heard), clock, grace));
+}
+
+void SignalSource::watch(NoticeBoard& board, const sys::CallContext& ctx) {
+  MonoTime ends = kNever;
+  int interrupts = 0;
+  while (true) {
+    const Result<int> signal = heard_->next(ctx);
+    if (!signal) return;
+    const MonoTime now = clock_.mono_now();
+    if (*signal == SIGINT) ++interrupts;
+    const bool is_impatient = interrupts > 1;
+    ends = std::min(ends, is_impatient ? now : saturating_add(now, grace_));
+    const std::string name = *signal == SIGINT ? "SIGINT" : "SIGTERM";
+    board.post({.source = this->name(),
+                .ends = ends,
+                .why = is_impatient
+                           ? "SIGINT again: somebody does not want to wait"
+                           : fmt::format("{}, which leaves {}", name,
+                                         format_duration_short(std::max(ends - now, Duration())))});
+  }
+}
+
+}  // namespace outlast::notice
