@@ -49,8 +49,9 @@ Result<std::string> FileSource::text() {
       info.type == sys::FileType::kFile || info.type == sys::FileType::kSymlink;  // no pipe
   if (!may_be_text) return std::string();
   Result<std::string> text = sys::read_file(files_, path_, kTextMax);
-  const bool is_too_long = !text && text.error().code() == ErrorCode::kInvalidArgument;
-  return is_too_long ? std::string() : std::move(text);
+  const bool says_nothing = !text && (text.error().code() == ErrorCode::kInvalidArgument ||
+                                      text.error().code() == ErrorCode::kPermissionDenied);
+  return says_nothing ? std::string() : std::move(text);
 }
 
 void FileSource::look(NoticeBoard& board) {

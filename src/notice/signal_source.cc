@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +18,11 @@
 #include "sys/own_signals.h"
 
 namespace outlast::notice {
+namespace {
+
+constexpr Duration kPause = std::chrono::seconds(1);  // after a failure to listen
+
+}  // namespace
 
 SignalSource::SignalSource(std::unique_ptr<sys::SignalSubscription> heard, sys::Clock& clock,
                            Duration grace)
@@ -34,7 +40,10 @@ void SignalSource::watch(NoticeBoard& board, const sys::CallContext& ctx) {
   int interrupts = 0;
   while (true) {
     const Result<int> signal = heard_->next(ctx);
-    if (!signal) return;
+    if (!signal) {
+      if (!clock_.sleep_for(kPause, ctx)) return;  // stopped
+      continue;
+    }
     const MonoTime now = clock_.mono_now();
     if (*signal == SIGINT) ++interrupts;
     const bool is_impatient = interrupts > 1;

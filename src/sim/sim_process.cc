@@ -196,7 +196,20 @@ class SimProcess : public sys::Process {
 }  // namespace
 
 bool ends_a_process(int signal_number) {
-  return signal_number != 0 && signal_number != SIGCHLD && signal_number != SIGCONT;
+  switch (signal_number) {
+    case 0:
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+    case SIGSTOP:  // nobody is stopped in simulation: a process that is may also just be slow
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+      return false;
+    default:
+      return true;
+  }
 }
 
 SimProgram make_program(sys::Clock& clock, ProcessScript script) {

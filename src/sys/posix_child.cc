@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -27,10 +28,15 @@ bool place(int fd, int target) {
   return ::dup2(fd, target) >= 0;
 }
 
+void handle_all_signals_by(void (*handler)(int)) {
+  struct sigaction action{};
+  action.sa_handler = handler;  // NOLINT(cppcoreguidelines-pro-type-union-access)
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &action, nullptr);
+}
+
 void default_signals() {
-  struct sigaction usual{};
-  usual.sa_handler = SIG_DFL;  // NOLINT(cppcoreguidelines-pro-type-union-access)
-  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &usual, nullptr);
+  handle_all_signals_by(SIG_IGN);  // forgets a Ctrl-C that came while it was still in our group
+  handle_all_signals_by(SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -38,7 +44,8 @@ void default_signals() {
 
 // In the new process. Returns only if it cannot become the program; then errno says why.
 void become(const ChildPlan& plan, int report) {
-  if (!place(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO)) return;
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing < 0 || !place(nothing, STDIN_FILENO)) return;
   if (!place(plan.out, STDOUT_FILENO) || !place(plan.err, STDERR_FILENO)) return;
   close_all_but(report, STDERR_FILENO + 1);
   if (plan.working_dir != nullptr && ::chdir(plan.working_dir) != 0) return;
@@ -58,15 +65,16 @@ void become(const ChildPlan& plan, int report) {
   ::_exit(127);
 }
 
-// What has been forked and is not yet the program. Given up, it ends by itself: its gate closes.
+// What has been forked and is not yet the program. If we end, it does: its gate closes.
 struct Waiting {
   Pipe gate = {};
   Pipe report = {};
   StartedChild child = {};
 
   ~Waiting() {
-    gate = {};
-    if (child.pid >= 0) reap_child(child.pid);
+    if (child.pid < 0) return;
+    ::kill(child.pid, SIGKILL);  // has not been reaped: nobody else has its number
+    reap_child(child.pid);
   }
 };
 
@@ -96,9 +104,15 @@ int open_gate(Waiting& waiting) {
 
 Result<StartedChild> start_child(const ChildPlan& plan, const std::string& doing) {
   Waiting waiting;
-  OUTLAST_TRY_ASSIGN(waiting.gate, make_pipe().while_doing(doing));
-  OUTLAST_TRY_ASSIGN(waiting.report, make_pipe().while_doing(doing));
-  OUTLAST_TRY(fork_child(plan, waiting).while_doing(doing));
+  {
+    // A child holds copies of the gates that there are when it is forked. One step for both, so
+    // that it holds older ones only: two that held each other's would both wait for ever.
+    static std::mutex forking;
+    const std::lock_guard lock(forking);
+    OUTLAST_TRY_ASSIGN(waiting.gate, make_pipe().while_doing(doing));
+    OUTLAST_TRY_ASSIGN(waiting.report, make_pipe().while_doing(doing));
+    OUTLAST_TRY(fork_child(plan, waiting).while_doing(doing));
+  }
   if (plan.kept) {
     OUTLAST_TRY_ASSIGN(waiting.child.keeper, Keeper::start(waiting.child.pid).while_doing(doing));
   }

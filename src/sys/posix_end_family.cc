@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -68,7 +69,8 @@ bool look_at(int proc, const char* name, int group, int self, SeenProcess& seen)
   at += 3;
   seen.parent = take_pid(at, end);
   ++at;
-  seen.in_family = take_pid(at, end) == group && seen.pid != self;
+  const int its_group = take_pid(at, end);
+  seen.in_family = (its_group == group || seen.pid == group) && seen.pid != self;
   for (int field = 5; field < 22 && at < end; ++at) field += *at == ' ' ? 1 : 0;
   seen.started = take_number(at, end);
   return true;
@@ -163,6 +165,8 @@ void end_family(int group) {
       ::syscall(SYS_kill, seen.all[i].pid, SIGSTOP);
     }
     if (!active) break;
+    const timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000};  // for them to come to a stop
+    ::syscall(SYS_nanosleep, &moment, nullptr);
   }
   for (std::size_t i = 0; i < seen.count; ++i) {
     if (seen.all[i].in_family) ::syscall(SYS_kill, seen.all[i].pid, SIGKILL);

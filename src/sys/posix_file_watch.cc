@@ -42,24 +42,29 @@ constexpr int kReadsAtOnce = 16;  // a tree that never rests must not keep us fr
 // What the kernel says when it watches no more, and what to do about it.
 Error not_watched(int error_number, const std::string& folder) {
   if (error_number == ENOSPC || error_number == EMFILE) {
-    const char* const limit = error_number == ENOSPC ? "watches" : "instances";
-    return {ErrorCode::kUnavailable,
-            fmt::format("watch {}: this user may have no more inotify {}; raise "
-                        "fs.inotify.max_user_{}, or let changes be looked for from time to time",
-                        folder, limit, limit)};
+    const char* const what = error_number == ENOSPC
+                                 ? "this user may have no more inotify watches; raise "
+                                   "fs.inotify.max_user_watches"
+                                 : "there may be no more inotify instances, or open files; raise "
+                                   "fs.inotify.max_user_instances or 'ulimit -n'";
+    return {
+        ErrorCode::kUnavailable,
+        fmt::format("watch {}: {}, or let changes be looked for from time to time", folder, what)};
   }
   return posix_error(error_number, fmt::format("watch {}", folder));
 }
 
 class PosixFileWatch : public FileWatch {
  public:
-  PosixFileWatch(Fd inotify, std::string folder,
-                 std::function<bool(const std::string& path)> leave_out)
-      : inotify_(std::move(inotify)), root_(std::move(folder)), leave_out_(std::move(leave_out)) {}
+  PosixFileWatch(std::string folder, std::function<bool(const std::string& path)> leave_out)
+      : root_(std::move(folder)), leave_out_(std::move(leave_out)) {}
 
   // Watches everything anew: at the beginning, and when events were lost.
   Result<void> watch_all() {
-    for (const auto& [number, path] : paths_) ::inotify_rm_watch(inotify_.get(), number);
+    // Removing the watches would queue an event for each, which in a large tree is too many again.
+    inotify_.reset();
+    inotify_ = Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    if (!inotify_) return not_watched(errno, root_);
     paths_.clear();
     numbers_.clear();
     // The root may be a symlink; what is below it is watched only if it is a folder itself.
@@ -173,7 +178,10 @@ class PosixFileWatch : public FileWatch {
                      fmt::format("watch {}: the folder is no longer there", root_));
       }
       if ((event.mask & IN_IGNORED) != 0) {
-        numbers_.erase(folder);
+        // A folder that has the name by now has another watch.
+        if (const auto at = numbers_.find(folder); at != numbers_.end() && at->second == event.wd) {
+          numbers_.erase(at);
+        }
         paths_.erase(event.wd);
       }
       return {};
@@ -200,7 +208,7 @@ class PosixFileWatch : public FileWatch {
     return folder.ends_with('/') ? folder + name : folder + "/" + name;
   }
 
-  const Fd inotify_;
+  Fd inotify_;
   const std::string root_;
   const std::function<bool(const std::string& path)> leave_out_;
   std::map<int, std::string> paths_;    // of the watched folders, by the number of the watch
@@ -212,9 +220,7 @@ class PosixFileWatches : public FileWatches {
  public:
   Result<std::unique_ptr<FileWatch>> watch(
       const std::string& folder, std::function<bool(const std::string& path)> leave_out) override {
-    Fd inotify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    if (!inotify) return not_watched(errno, folder);
-    auto watch = std::make_unique<PosixFileWatch>(std::move(inotify), folder, std::move(leave_out));
+    auto watch = std::make_unique<PosixFileWatch>(folder, std::move(leave_out));
     OUTLAST_TRY(watch->watch_all());
     return watch;
   }

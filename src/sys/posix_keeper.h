@@ -13,8 +13,9 @@ namespace outlast::sys {
 // It is a member of the group that it keeps. So as long as it lives, the number of the group cannot
 // come to mean another process or group, even if everybody else in it has ended and been reaped
 // meanwhile. Nothing can be sent to it but SIGKILL and SIGSTOP: a group that is killed takes its
-// keeper along, which would find nobody's descendants any more; one that was stopped, and is
-// orphaned by our end, is woken by the kernel.
+// keeper along, which would find nobody's descendants any more. One that was stopped stays so,
+// and its keeper with it, until somebody wakes it; the kernel does if our end orphans the group,
+// which it does not where the one who adopts it is of our session (a container's first process).
 //
 // It costs no time, as it only sleeps; and next to no memory, as it gives back what it has
 // inherited from us. It has no descriptor of ours but its end of the pipe. Goes when this does.

@@ -263,7 +263,7 @@ TEST(PosixKeeper, ThereIsNoneForWhatNeedNotDieWithUs) {
   EXPECT_EQ(keeper_of(process->pid()), 0);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 TEST(PosixKeeper, ItGivesBackTheMemoryThatItInherited) {
   const std::vector<char> large(64U << 20U, 'x');
   const std::vector<std::vector<char>> small(20'000, std::vector<char>(1000, 'x'));

@@ -121,13 +121,20 @@ class PosixOwnSignals : public OwnSignals {
   Result<std::unique_ptr<SignalSubscription>> subscribe(
       const std::vector<int>& signal_numbers) override {
     OUTLAST_TRY(check_subscribed_signals(signal_numbers));
-    static const Result<SignalPipe> pipe = make_signal_pipe();
     static std::atomic<bool> taken = false;
-    if (!pipe) return pipe.error();
     if (taken.exchange(true)) {
       return Error(ErrorCode::kAlreadyExists, "somebody listens for signals already");
     }
-    auto subscription = std::make_unique<PosixSubscription>(pipe->read, taken);
+    static SignalPipe pipe;  // guarded by `taken`
+    if (pipe.read < 0) {
+      const Result<SignalPipe> made = make_signal_pipe();
+      if (!made) {
+        taken = false;
+        return made.error();
+      }
+      pipe = *made;
+    }
+    auto subscription = std::make_unique<PosixSubscription>(pipe.read, taken);
     for (const int number : signal_numbers) OUTLAST_TRY(subscription->listen_for(number));
     return subscription;
   }

@@ -32,29 +32,48 @@
 namespace outlast::sys {
 namespace {
 
-// The names in a folder of /proc that are numbers; none if it cannot be read (any more).
-std::vector<int> numbers_in(const std::string& folder) {
+// What is read of /proc. Somebody who has ended, or is not for us, is not there; but if it is we
+// who lack descriptors or memory, everybody seems to have ended: `failure` tells.
+struct Proc {
+  int failure = 0;
+
+  void note(int error_number) {
+    if (error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM) {
+      failure = error_number;
+    }
+  }
+  std::vector<int> numbers_in(const std::string& folder);
+  std::string text_of(const std::string& path);
+  std::optional<FamilyMember> member(int pid);
+};
+
+// The names in a folder that are numbers.
+std::vector<int> Proc::numbers_in(const std::string& folder) {
   std::vector<int> numbers;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     const std::string name = at->path().filename().string();
     int number = 0;
-    const auto [stop, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (failure == std::errc() && stop == name.data() + name.size()) numbers.push_back(number);
+    const auto [stop, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (problem == std::errc() && stop == name.data() + name.size()) numbers.push_back(number);
   }
+  if (error) note(error.value());
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
 
-// The beginning of a small file of /proc, where everything that is asked for stands; empty if it
-// cannot be read (any more).
-std::string text_of_proc(const std::string& path) {
+std::string Proc::text_of(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 8192> buffer;  // NOLINT: filled by read
-  const ssize_t n =
-      file ? retry_eintr([&] { return ::read(file.get(), buffer.data(), buffer.size()); }) : 0;
-  return {buffer.data(), n > 0 ? static_cast<std::size_t>(n) : 0};
+  if (!file) note(errno);
+  std::string text;
+  std::array<char, 4096> buffer;  // NOLINT: filled by read
+  while (file) {
+    const ssize_t n = retry_eintr([&] { return ::read(file.get(), buffer.data(), buffer.size()); });
+    if (n <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  return text;
 }
 
 // The number, to this base, after `label` at the beginning of a line.
@@ -71,8 +90,8 @@ std::optional<std::uint64_t> labelled(std::string_view text, std::string_view la
 
 // What /proc/PID/stat says: "12 (any) name) S 1 …", where the fields after the name are numbered
 // from 3.
-std::optional<FamilyMember> read_member(int pid) {
-  const std::string text = text_of_proc(fmt::format("/proc/{}/stat", pid));
+std::optional<FamilyMember> Proc::member(int pid) {
+  const std::string text = text_of(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_end = text.rfind(") ");
   if (name_end == std::string::npos) return std::nullopt;
   std::string_view rest = std::string_view(text).substr(name_end + 2);
@@ -114,10 +133,11 @@ struct Below {
 class PosixProcessFamilies : public ProcessFamilies {
  public:
   Result<std::vector<FamilyMember>> family(int pid, const std::string& folder) override {
+    Proc proc;
     std::map<int, std::vector<FamilyMember>> children;  // by parent
     std::vector<FamilyMember> family;
-    for (const int number : numbers_in("/proc")) {
-      std::optional<FamilyMember> member = read_member(number);
+    for (const int number : proc.numbers_in("/proc")) {
+      std::optional<FamilyMember> member = proc.member(number);
       if (!member) continue;
       (number == pid ? family : children[member->parent]).push_back(*std::move(member));
     }
@@ -133,13 +153,14 @@ class PosixProcessFamilies : public ProcessFamilies {
     }
     const std::optional<Below> below = Below::folder(folder);
     std::erase_if(family, [&](FamilyMember& member) {
-      const std::string status = text_of_proc(fmt::format("/proc/{}/status", member.pid));
+      const std::string status = proc.text_of(fmt::format("/proc/{}/status", member.pid));
       const std::optional<std::uint64_t> caught = labelled(status, "SigCgt:", 16);
       if (!caught) return true;
       member.caught = *caught;
-      if (below) member.writes = writes_of(member.pid, *below);
+      if (below) member.writes = writes_of(member.pid, *below, proc);
       return false;
     });
+    if (proc.failure != 0) return posix_error(proc.failure, "look at processes");
     return family;
   }
 
@@ -152,7 +173,11 @@ class PosixProcessFamilies : public ProcessFamilies {
     };
     if (!process) return failed();
     // Compared after it was opened: from here on the descriptor means this process or nobody.
-    const std::optional<FamilyMember> now = read_member(member.pid);
+    Proc proc;
+    const std::optional<FamilyMember> now = proc.member(member.pid);
+    if (proc.failure != 0) {
+      return posix_error(proc.failure, fmt::format("look at process {}", member.pid));
+    }
     if (!now || now->started != member.started) return {};
     if (::syscall(SYS_pidfd_send_signal, process.get(), signal_number, nullptr, 0) != 0 &&
         errno != ESRCH) {
@@ -162,10 +187,10 @@ class PosixProcessFamilies : public ProcessFamilies {
   }
 
  private:
-  static std::vector<std::string> writes_of(int pid, const Below& below) {
+  static std::vector<std::string> writes_of(int pid, const Below& below, Proc& proc) {
     std::vector<std::string> paths;
-    for (const int fd : numbers_in(fmt::format("/proc/{}/fd", pid))) {
-      const std::string info = text_of_proc(fmt::format("/proc/{}/fdinfo/{}", pid, fd));
+    for (const int fd : proc.numbers_in(fmt::format("/proc/{}/fd", pid))) {
+      const std::string info = proc.text_of(fmt::format("/proc/{}/fdinfo/{}", pid, fd));
       const std::optional<std::uint64_t> flags = labelled(info, "flags:", 8);
       if (!flags || (*flags & O_ACCMODE) == O_RDONLY || (*flags & O_PATH) != 0) continue;
       const std::string link = fmt::format("/proc/{}/fd/{}", pid, fd);
@@ -173,11 +198,13 @@ class PosixProcessFamilies : public ProcessFamilies {
       const std::string path = std::filesystem::read_symlink(link, error).string();
       const std::optional<std::string> name = below.name(path);
       if (error || !name) continue;
+      // Of a file that has lost this name the kernel says "name (deleted)", even if it has others.
       struct stat about{};
-      if (::stat(link.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_nlink == 0) {
-        continue;
-      }
-      paths.push_back(*name);
+      struct stat named{};
+      const bool has_the_name = ::stat(link.c_str(), &about) == 0 &&
+                                ::stat(path.c_str(), &named) == 0 && about.st_ino == named.st_ino &&
+                                about.st_dev == named.st_dev;
+      if (has_the_name && S_ISREG(about.st_mode)) paths.push_back(*name);
     }
     std::sort(paths.begin(), paths.end());
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());

@@ -13,7 +13,7 @@
 namespace outlast::sys {
 
 // Waits for file descriptors within a CallContext: one for each call that waits, on its stack. The
-// stop token reaches poll() through an eventfd. Confined to its call.
+// stop token reaches poll() through an eventfd, if one can be had. Confined to its call.
 class FdWait {
  public:
   explicit FdWait(const CallContext& ctx);
@@ -27,7 +27,6 @@ class FdWait {
  private:
   const CallContext ctx_;
   const Fd stopped_;
-  const int error_number_;  // why there is no eventfd
   const std::stop_callback<std::function<void()>> wake_;
 };
 
