@@ -66,7 +66,8 @@ Result<void> read_packs(const ReaderParts& parts, std::map<Sha256Digest, PackSta
       if (!right) state.damage = right.error().to_string();
       done(bytes->size());
     } else if (bytes.error().code() == ErrorCode::kNotFound) {
-      state.damage = "is missing";  // since it was listed
+      state.damage = "is missing";
+      state.is_gone = true;
     } else if (is_damage(bytes.error())) {
       state.damage = bytes.error().to_string();
     } else {

@@ -18,6 +18,7 @@ struct PackState {
   std::uint64_t size = 0;                            // as listed
   std::map<std::uint64_t, StoredChunk> chunks = {};  // by offset; once every byte was looked at
   std::string damage = {};                           // what is wrong with it; "" if nothing is
+  bool is_gone = false;                              // since it was listed
 };
 
 // Reads the packs whole, several at once, and compares every chunk in them with its name. `done` is

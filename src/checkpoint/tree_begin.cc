@@ -55,7 +55,7 @@ Result<std::unique_ptr<TreeTarget>> TreeTarget::begin(sys::FileSystem& files,
     OUTLAST_TRY(target->look_at_root(ctx));
     OUTLAST_TRY(target->look_at_the_way(ctx));
     OUTLAST_TRY(target->check_space(ctx));
-    OUTLAST_TRY(target->make_mark());
+    OUTLAST_TRY(target->make_mark(ctx));
     OUTLAST_TRY(target->make_folders(ctx));
     return target;
   };
@@ -85,9 +85,10 @@ Result<void> TreeTarget::look_at_root(const sys::CallContext& ctx) {
   return {};
 }
 
-// A folder where the checkpoint has a file may hold anything: it goes only if asked for.
+// A folder where the checkpoint has a file may hold anything: it goes only if asked for, or if an
+// unfinished restore may have made it.
 Result<void> TreeTarget::look_at_the_way(const sys::CallContext& ctx) {
-  if (new_ || options_.exact) return {};
+  if (new_ || options_.exact || was_restoring_) return {};
   const auto look = [&](const Item& item) -> Result<void> {
     OUTLAST_TRY(check_not_stopped(ctx, "look at the folder"));
     const std::string path = path_of(item.path);
@@ -105,6 +106,13 @@ Result<void> TreeTarget::look_at_the_way(const sys::CallContext& ctx) {
   for (const Item* item : plan_.symlinks) OUTLAST_TRY(look(*item));
   for (const Item* item : plan_.hardlinks) OUTLAST_TRY(look(*item));
   return {};
+}
+
+// Nothing that has come into it since, unless it may be anything.
+Result<void> TreeTarget::remove_folder_in_the_way(const std::string& path,
+                                                  const sys::CallContext& ctx) {
+  if (options_.exact || was_restoring_) return remove_whatever_is_at(files_, path, ctx);
+  return files_.remove_dir(path);
 }
 
 // At least: a file that is there in the right length may be right or must be written anew, which
@@ -150,12 +158,20 @@ Result<void> TreeTarget::check_space(const sys::CallContext& ctx) {
   }
 }
 
-Result<void> TreeTarget::make_mark() {
+// Locked as long as this lives: two restores into one folder would write into each other's files.
+// Where files cannot be locked, that is up to those who start them.
+Result<void> TreeTarget::make_mark(const sys::CallContext& ctx) {
   OUTLAST_TRY(sys::make_dirs(files_, root_));
-  if (was_restoring_) {
-    OUTLAST_TRY_ASSIGN(mark_, files_.open(mark_path(), sys::OpenMode::kRead));
+  Result<std::unique_ptr<sys::FileLock>> lock = files_.lock(mark_path(), ctx);
+  const bool was_called_off = !lock && (lock.error().code() == ErrorCode::kCancelled ||
+                                        lock.error().code() == ErrorCode::kDeadlineExceeded);
+  if (was_called_off) return lock.error();
+  if (lock) lock_ = *std::move(lock);
+  OUTLAST_TRY_ASSIGN(mark_, files_.open(mark_path(), sys::OpenMode::kCreate));
+  OUTLAST_TRY_ASSIGN(const std::uint64_t size, mark_->size());
+  if (size > 0) {
+    was_restoring_ = true;
   } else {
-    OUTLAST_TRY_ASSIGN(mark_, files_.open(mark_path(), sys::OpenMode::kCreateExclusive));
     OUTLAST_TRY(mark_->write_at(as_bytes(kMarkText), 0));
     OUTLAST_TRY(mark_->sync());
   }

@@ -86,7 +86,7 @@ Result<void> TreeTarget::put_in_place(const std::string& part, const std::string
                                       const sys::CallContext& ctx) {
   const Result<sys::FileInfo> info = files_.stat(path);
   if (info && info->type == sys::FileType::kDirectory) {
-    OUTLAST_TRY(remove_whatever_is_at(files_, path, ctx));
+    OUTLAST_TRY(remove_folder_in_the_way(path, ctx));
     const MutexLock lock(mutex_);
     ++summary_.removed;
   }

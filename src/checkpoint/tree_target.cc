@@ -112,7 +112,7 @@ Result<TreeTarget::Existing> TreeTarget::look_at(const PlannedFile& file, const 
   if (!info && info.error().code() == ErrorCode::kNotFound) return existing;
   OUTLAST_TRY(info);
   if (info->type == sys::FileType::kDirectory) {
-    OUTLAST_TRY(remove_whatever_is_at(files_, path, ctx));
+    OUTLAST_TRY(remove_folder_in_the_way(path, ctx));
     const MutexLock lock(mutex_);
     ++summary_.removed;
     return existing;
@@ -165,7 +165,8 @@ Result<void> TreeTarget::keep(std::size_t index, const std::string& path,
 // The part that an unfinished restore has left, to go on with; nullptr if there is none that can
 // be.
 Result<std::shared_ptr<sys::File>> TreeTarget::open_left_part(const PlannedFile& planned,
-                                                              const std::string& part) {
+                                                              const std::string& part,
+                                                              const sys::CallContext& ctx) {
   const Result<sys::FileInfo> info = files_.stat(part);
   const bool is_ours = was_restoring_ && info && info->type == sys::FileType::kFile &&
                        info->links == 1;  // no symlink, and nobody else's file
@@ -173,12 +174,14 @@ Result<std::shared_ptr<sys::File>> TreeTarget::open_left_part(const PlannedFile&
   Result<std::unique_ptr<sys::File>> opened = files_.open(part, sys::OpenMode::kWrite);
   if (!opened) return nullptr;
   std::shared_ptr<sys::File> file = *std::move(opened);  // with parts_
+  OUTLAST_TRY(files_.set_mode(part, kOnlyOwner));
   OUTLAST_TRY(file->truncate(planned.item->size));
   // Holes stay holes, which it may not have if it was of another checkpoint.
   Bytes buffer;
   std::uint64_t offset = 0;
   for (const std::uint32_t number : planned.item->chunks) {
     const StoredChunk& chunk = manifests_[planned.manifest].chunks[number].chunk;
+    OUTLAST_TRY(check_not_stopped(ctx, "compare"));
     if (is_zeros(chunk) && !find_in(*file, chunk, offset, buffer)) return nullptr;
     offset += chunk.raw_bytes;
   }
@@ -193,7 +196,7 @@ Result<std::vector<MissingChunk>> TreeTarget::begin_part(std::size_t index, cons
   std::shared_ptr<sys::File> file;  // with parts_
   Result<std::unique_ptr<sys::File>> made = files_.open(part, sys::OpenMode::kCreateExclusive);
   if (!made && made.error().code() == ErrorCode::kAlreadyExists) {
-    OUTLAST_TRY_ASSIGN(file, open_left_part(planned, part));
+    OUTLAST_TRY_ASSIGN(file, open_left_part(planned, part, ctx));
     if (!file) {
       OUTLAST_TRY(remove_whatever_is_at(files_, part, ctx));
       made = files_.open(part, sys::OpenMode::kCreateExclusive);

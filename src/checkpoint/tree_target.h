@@ -49,7 +49,8 @@ class TreeTarget {
   };
   // Checks everything that can be before the folder is touched: the manifests, which must outlive
   // this (see plan_tree()), that `folder` is one or absent and no folder in it is in the way
-  // (kInvalidArgument), that the disk has room (kNoSpace). Then makes the mark, durably, and the
+  // (kInvalidArgument), that the disk has room (kNoSpace; not in a folder whose restore was cut
+  // off, where nobody can tell). Then makes the mark, durably, and the
   // folders.
   static Result<std::unique_ptr<TreeTarget>> begin(sys::FileSystem& files,
                                                    std::span<const Manifest> manifests,
@@ -91,9 +92,10 @@ class TreeTarget {
   // tree_begin.cc
   Result<void> look_at_root(const sys::CallContext& ctx);
   Result<void> look_at_the_way(const sys::CallContext& ctx);
+  Result<void> remove_folder_in_the_way(const std::string& path, const sys::CallContext& ctx);
   Result<std::uint64_t> bytes_to_come(const sys::CallContext& ctx);
   Result<void> check_space(const sys::CallContext& ctx);
-  Result<void> make_mark();
+  Result<void> make_mark(const sys::CallContext& ctx);
   Result<void> make_folders(const sys::CallContext& ctx);
 
   // tree_target.cc
@@ -102,7 +104,8 @@ class TreeTarget {
   Result<bool> is_only_ours(const PlannedFile& file, const sys::FileInfo& info);
   Result<void> keep(std::size_t index, const std::string& path, const Existing& existing);
   Result<std::shared_ptr<sys::File>> open_left_part(const PlannedFile& planned,
-                                                    const std::string& part);
+                                                    const std::string& part,
+                                                    const sys::CallContext& ctx);
   Result<std::vector<MissingChunk>> begin_part(std::size_t index, const std::string& path,
                                                const Existing& existing,
                                                const sys::CallContext& ctx);
@@ -121,8 +124,9 @@ class TreeTarget {
   const TreePlan plan_;
   const std::string root_;
   const Options options_;
-  bool new_ = false;            // the folder: nothing was there
-  bool was_restoring_ = false;  // a restore before this one has not ended
+  bool new_ = false;                     // the folder: nothing was there
+  bool was_restoring_ = false;           // a restore before this one has not ended
+  std::unique_ptr<sys::FileLock> lock_;  // of the mark, if it can be had
   std::unique_ptr<sys::File> mark_;
   // Folders that are in the plan only because of what is in them and were made writable, and what
   // they were before.

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -265,15 +266,17 @@ TEST_P(TreeTargets, WhatAnUnfinishedRestoreHasFetchedIsNotFetchedAgain) {
     const SavedTree saved = save_tree(world, {dir + "/t"});
     make.file("f", std::string(24, 'z'));
     const SavedTree another = save_tree(world, {dir + "/t"});
-    const auto begin_first_chunk = [&](const SavedTree& tree) {
+    const auto begin = [&](const SavedTree& tree, std::size_t chunks) {
       const auto target = TreeTarget::begin(world.files, tree.manifests, dir + "/back", {}, {});
       ASSERT_TRUE(target) << target.error().to_string();
-      const MissingChunk first = (*target)->prepare(0, {}).value().front();
-      const auto& chunk = tree.manifests[first.manifest].chunks[first.chunk].chunk;
-      ASSERT_TRUE((*target)->write(0, first.offset, tree.chunks.at(chunk.name)));
+      const std::vector<MissingChunk> missing = (*target)->prepare(0, {}).value();
+      for (const MissingChunk& lack : std::span(missing).first(chunks)) {
+        const auto& chunk = tree.manifests[lack.manifest].chunks[lack.chunk].chunk;
+        ASSERT_TRUE((*target)->write(0, lack.offset, tree.chunks.at(chunk.name)));
+      }
     };
-    begin_first_chunk(another);
-    begin_first_chunk(saved);
+    begin(another, 2);  // where the other one has zeros: nothing of it is of use
+    begin(saved, 1);
     const auto summary = restore_tree(world, saved, dir + "/back");
     ASSERT_TRUE(summary) << summary.error().to_string();
     EXPECT_EQ(summary->bytes_written, 8U);

@@ -1,5 +1,7 @@
 #include "checkpoint/verify.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -97,14 +99,12 @@ class Verification {
 
   // Also those that a later prune has made unimportant.
   Result<void> read_every_entry(const sys::CallContext& ctx) {
-    job::Seq newest = 0;
     std::set<job::Seq> places;
     std::vector<job::Seq> unread;
     for (const auto& [key, size] : sizes_) {
       const Result<job::Seq> seq = parse_entry_key(key);
       if (!seq) continue;
       places.insert(*seq);
-      newest = std::max(newest, *seq);
       const bool was_read =
           log_.history().find(*seq) != nullptr || log_.history().damaged().contains(*seq);
       if (!was_read) unread.push_back(*seq);
@@ -116,12 +116,22 @@ class Verification {
       if (reading.damage) find_damage(entry_key(reading.seq), reading.damage->to_string(), {});
     }
     show();
-    for (job::Seq seq = 1; seq < newest; ++seq) {
-      if (!places.contains(seq) && !log_.history().damaged().contains(seq)) {
-        find_damage(entry_key(seq), "is missing from the log", {});
-      }
-    }
+    find_gaps(places);
     return {};
+  }
+
+  // A name far ahead, which anybody can put there, must not make this long.
+  void find_gaps(const std::set<job::Seq>& places) {
+    job::Seq expected = 1;
+    for (const job::Seq place : places) {
+      const bool is_known = place == expected + 1 && log_.history().damaged().contains(expected);
+      if (place > expected && !is_known) {
+        const std::string others =
+            place == expected + 1 ? "" : fmt::format(", with all up to entry {}", place - 1);
+        find_damage(entry_key(expected), "is missing from the log" + others, {});
+      }
+      expected = place + 1;
+    }
   }
 
   Result<void> look_at_checkpoints(const sys::CallContext& ctx) {
@@ -174,7 +184,8 @@ class Verification {
   // What no checkpoint needs: left by broken saves, or waiting to be removed.
   Result<void> look_at_the_rest(const sys::CallContext& ctx) {
     for (const auto& [name, pack] : packs_) {
-      if (pack.damage.empty() || packs_needed_.contains(name)) continue;
+      // What nobody needs may go at any time.
+      if (pack.damage.empty() || pack.is_gone || packs_needed_.contains(name)) continue;
       find_damage(pack_key(name), pack.damage, {});
     }
     for (const auto& [key, size] : sizes_) {
@@ -203,9 +214,10 @@ class Verification {
   void find_damage(const std::string& key, const std::string& sentence,
                    const std::vector<job::Seq>& checkpoints) {
     const std::string url = store_.url_of(key);
-    const auto known = std::ranges::find(report_.findings, url, &Finding::object);
-    if (known != report_.findings.end() && known->sentence == sentence) {
-      known->checkpoints.insert(known->checkpoints.end(), checkpoints.begin(), checkpoints.end());
+    const auto [at, is_new] = damages_.try_emplace({url, sentence}, report_.findings.size());
+    if (!is_new) {
+      std::vector<job::Seq>& known = report_.findings[at->second].checkpoints;
+      known.insert(known.end(), checkpoints.begin(), checkpoints.end());
       return;
     }
     report_.findings.push_back(
@@ -233,6 +245,8 @@ class Verification {
   const VerifyRequest& request_;
   VerifyReport report_;
   std::map<std::string, std::uint64_t> sizes_;  // of every object there is, by key
+  std::map<std::pair<std::string, std::string>, std::size_t>
+      damages_;  // in findings, by what they say
   std::map<job::Seq, bool> is_good_;
   std::set<std::string> manifests_seen_;
   std::map<Sha256Digest, PackState> packs_;  // that there are

@@ -18,6 +18,7 @@
 #include "trainer_files/layout_table.h"
 #include "trainer_files/layouts.h"
 #include "trainer_files/left_out.h"
+#include "trainer_files/name_pattern.h"
 #include "trainer_files/tree_listing.h"
 
 namespace outlast::trainer_files {
@@ -41,7 +42,16 @@ class Fingerprint {
   std::uint64_t value_ = 0xcbf29ce484222325;
 };
 
+// Grows for as long as the trainer runs, in whatever folder it lies.
+bool is_log(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return std::ranges::any_of(no_checkpoint_table(), [&](const NoCheckpoint& row) {
+    return !row.what.empty() && match_name(row.name, name);
+  });
+}
+
 void add_entry(const ListedEntry& entry, Fingerprint& print) {
+  if (is_log(entry.path)) return;
   print.add(entry.path);
   print.add(static_cast<std::uint64_t>(entry.type));
   if (entry.type == sys::FileType::kDirectory) return;  // as is_unchanged()
@@ -84,11 +94,14 @@ bool is_open(const FoundSet& set, const std::set<std::string>& open_for_writing)
   if (open_for_writing.empty()) return false;
   if (set.is_folder()) {
     const std::string prefix = set.name.empty() ? "" : set.name + "/";
-    const auto first = open_for_writing.lower_bound(prefix);
-    if (first != open_for_writing.end() && first->starts_with(prefix)) return true;
+    for (auto at = open_for_writing.lower_bound(prefix);
+         at != open_for_writing.end() && at->starts_with(prefix); ++at) {
+      if (!is_log(*at)) return true;
+    }
   }
-  return std::ranges::any_of(
-      set.paths, [&](const std::string& path) { return open_for_writing.contains(path); });
+  return std::ranges::any_of(set.paths, [&](const std::string& path) {
+    return open_for_writing.contains(path) && !is_log(path);
+  });
 }
 
 std::string common_folder(std::string_view a, std::string_view b) {
@@ -132,6 +145,9 @@ void CheckpointFinder::observe(TreeListing listing, MonoTime now,
     }
   }
   std::erase_if(tracks_, [](const auto& track) { return !track.second.is_seen; });
+  std::erase_if(removed_, [&](const auto& removed) {
+    return listing_.find(removed.first) != nullptr || now - removed.second >= options_.quiet;
+  });
   has_started_ = true;
   update_folder();
 }
@@ -144,9 +160,6 @@ void CheckpointFinder::note_removals(MonoTime now) {
       return true;
     });
   }
-  std::erase_if(removed_, [&](const auto& removed) {
-    return listing_.find(removed.first) != nullptr || now - removed.second >= options_.quiet;
-  });
 }
 
 CheckpointFinder::Track& CheckpointFinder::follow(const FoundSet& set, MonoTime now) {
@@ -156,6 +169,9 @@ CheckpointFinder::Track& CheckpointFinder::follow(const FoundSet& set, MonoTime 
   Track& track = at->second;
   if (is_new) {
     track = {.fingerprint = fingerprint, .unchanged_since = now, .inode = inode};
+    // Removed a moment ago, and now written anew: it is what the state before had.
+    track.was_complete = std::ranges::any_of(
+        set.paths, [&](const std::string& path) { return removed_.contains(path); });
   } else if (track.fingerprint != fingerprint) {
     // After a while without a change a new one is a new save.
     if (track.was_complete || now - track.unchanged_since >= options_.bare_folder_quiet) {
@@ -200,18 +216,21 @@ KnownSet CheckpointFinder::stand(FoundSet set, Track& track, MonoTime now,
   const Duration quiet = now - track.unchanged_since;
   // Proof holds for a folder that is made once. One that changes afterwards is being overwritten,
   // or removed, file by file.
-  const bool is_changed_folder =
-      judged.is_folder() && track.was_complete && track.complete_fingerprint != track.fingerprint;
+  const bool is_changed_folder = judged.layout->shape != Shape::kFile && track.was_complete &&
+                                 track.complete_fingerprint != track.fingerprint;
+  const bool awaits_seal = is_changed_folder && judged.layout->proof == Proof::kSealed &&
+                           judged.state == SetState::kUnsure;
+  const Duration needed = awaits_seal ? options_.abandoned : quiet_needed(judged);
   const bool is_proved = judged.state == SetState::kComplete && !is_changed_folder;
   if (is_open(judged, open_for_writing)) {
     known.why = "is open for writing";
   } else if (judged.state == SetState::kIncomplete) {
     if (quiet >= options_.abandoned) known.standing = Standing::kAbandoned;
-  } else if (is_proved || is_as_at_start(judged, track) || quiet >= quiet_needed(judged)) {
+  } else if (is_proved || is_as_at_start(judged, track) || quiet >= needed) {
     known.standing = Standing::kComplete;
   } else {
     known.why = fmt::format("{}, and is complete when it has not changed for {}", judged.why,
-                            format_duration(quiet_needed(judged)));
+                            format_duration(needed));
   }
   if (known.standing == Standing::kComplete) {
     track.was_complete = true;

@@ -218,7 +218,11 @@ Result<Completeness> check_bytes(const FileBytes& bytes) {
   if (beginning[0] == '\x80' && beginning.size() > 1 && beginning[1] >= 2 && beginning[1] <= 5) {
     return check_pickle(bytes, beginning);
   }
-  if (beginning[0] == '{') return check_json(bytes);
+  const std::size_t next = beginning.find_first_not_of(" \r\n\t", 1);
+  if (beginning[0] == '{' && (next == std::string::npos || beginning[next] == '"' ||
+                              beginning[next] == '}' || beginning[next] == 'L')) {
+    return check_json(bytes);
+  }
   return unknown(FileFormat::kOther, "has a format that does not say where it ends");
 }
 

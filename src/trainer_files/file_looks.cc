@@ -73,8 +73,14 @@ Completeness FileLooks::completeness(const TreeListing& listing, const ListedEnt
 std::string FileLooks::text(const TreeListing& listing, const ListedEntry& entry) {
   Look& look = look_at(entry);
   if (look.text) return *look.text;
-  const auto text = sys::read_file(files_, listing.full_path(entry.path), kTextBytesMax);
-  if (!text) return "";
+  const std::string path = listing.full_path(entry.path);
+  const auto text = sys::read_file(files_, path, kTextBytesMax);
+  // After the reading: what it says must not be newer than the rest of the listing.
+  const auto info = files_.stat(path);
+  if (!text || !info || info->inode != entry.inode || info->size != entry.size ||
+      info->modified != entry.modified) {
+    return "";
+  }
   if (may_remember(look)) look.text = *text;
   return *text;
 }

@@ -157,6 +157,10 @@ class Judge {
       return {SetState::kIncomplete,
               fmt::format("has no {} yet, which is written last", words_for_last())};
     }
+    if (seal->size == 0 || looks_.completeness(listing_, *seal).wholeness == Wholeness::kTorn) {
+      return {SetState::kIncomplete,
+              fmt::format("has {}, which is not written yet", name_at_end(seal->path))};
+    }
     for (const ListedEntry* const entry : files()) {
       if (entry->modified <= seal->modified) continue;
       Judgement structure = by_structure();
@@ -177,14 +181,23 @@ class Judge {
     return parse_number<std::uint64_t>(named_.front());
   }
 
-  Judgement by_pointer() const {
+  Judgement by_pointer() {
     if (pointer_ == nullptr) {
       return {SetState::kIncomplete,
               fmt::format("is not named by '{}' yet, which is written last", row_.pointer)};
     }
     const std::optional<std::uint64_t> named = pointer_step();
-    if (is_named() || (named && set_.facts.step && *set_.facts.step <= *named)) {
+    const bool is_older = named && set_.facts.step && *set_.facts.step <= *named;
+    if (!is_named() && is_older && set_.newest > pointer_->modified) {
+      Judgement structure = by_structure();  // a trainer that started over, before its pointer did
+      if (structure.state == SetState::kIncomplete) return structure;
+      return {SetState::kUnsure, fmt::format("is newer than '{}'", row_.pointer)};
+    }
+    if (is_named() || is_older) {
       return {SetState::kComplete, fmt::format("is named by '{}', or is older", row_.pointer)};
+    }
+    if (!set_.facts.step && set_.newest <= pointer_->modified) {
+      return {SetState::kUnsure, fmt::format("is older than '{}'", row_.pointer)};
     }
     return {SetState::kIncomplete,
             fmt::format("is not named by '{}' yet, which names {}", row_.pointer,

@@ -73,7 +73,8 @@ class Recogniser {
       // And one level above: "*/x".
       if (folder.empty()) continue;
       for (const Layout* const row : signs.all_matches(path_in(last_name(folder), name))) {
-        signs_[folder_of(folder)].insert(row);
+        // A folder of checkpoints is none itself.
+        if (!match_row(*row, last_name(folder))) signs_[folder_of(folder)].insert(row);
       }
     }
   }

@@ -45,9 +45,14 @@ def check(outlast, golden, scratch):
 
 def main():
     outlast, golden = sys.argv[1], pathlib.Path(sys.argv[2])
-    for folder in sorted(golden.iterdir()):
+    folders = sorted(golden.iterdir())
+    if not folders:
+        sys.exit(f"there is nothing in {golden}")
+    for folder in folders:
         with tempfile.TemporaryDirectory() as scratch:
             count = check(outlast, folder, pathlib.Path(scratch))
+        if not count:
+            sys.exit(f"{folder.name} has no checkpoint")
         print(f"{folder.name}: {count} checkpoints came back")
 
 
