@@ -135,6 +135,9 @@ SaveDue next_save(const CheckpointEvery& every, const SaveFacts& facts) {
       if (!facts.step) {
         return due_after(auto_rhythm(facts), facts, "the trainer does not say its step, so ");
       }
+      if (facts.steps_total && *facts.steps_total < every.count) {
+        return due_after(auto_rhythm(facts), facts, "the trainer does not count that far, so ");
+      }
       return due_at_count(every, *facts.step, facts.last_save_step, SaveDue::Kind::kAtStep);
     case Unit::kEpochs:
       if (!facts.epoch) {

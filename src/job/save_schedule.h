@@ -41,6 +41,9 @@ struct SaveFacts {
   // Where the trainer is, and was at the last save; none if it does not say.
   std::optional<std::uint64_t> step = {};
   std::optional<std::uint64_t> last_save_step = {};
+  // Of how many, if it says so. Some count the steps of each epoch anew, and then never come to a
+  // number above this.
+  std::optional<std::uint64_t> steps_total = {};
   std::optional<std::uint64_t> epoch = {};
   std::optional<std::uint64_t> last_save_epoch = {};
 };
@@ -63,7 +66,8 @@ struct SaveDue {
 
 // Steps and epochs are counted from zero, not from the last save: "500 steps" is due at 500, 1000,
 // 1500 in every attempt, also after a save that was made in between for another reason. While the
-// trainer does not say where it is, the rhythm is that of auto, and `why` says so.
+// trainer does not say where it is, or counts too few steps, the rhythm is that of auto, and `why`
+// says so.
 SaveDue next_save(const CheckpointEvery& every, const SaveFacts& facts);
 
 }  // namespace outlast::job

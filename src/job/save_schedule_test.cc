@@ -217,6 +217,15 @@ TEST(NextSave, GoesByTimeWhileTheStepIsNotKnown) {
       << due.why;
 }
 
+TEST(NextSave, GoesByTimeIfStepsAreCountedAnewInEachEpoch) {
+  SaveFacts facts = measured(seconds(1), seconds(5), hours(6));
+  facts.step = 100;
+  facts.steps_total = 391;
+  EXPECT_EQ(next_save(kSteps500, facts).kind, SaveDue::Kind::kAtTime);
+  facts.steps_total = 500;
+  EXPECT_EQ(next_save(kSteps500, facts).kind, SaveDue::Kind::kAtStep);
+}
+
 }  // namespace save_schedule_test
 }  // namespace
 }  // namespace outlast::job

@@ -99,9 +99,9 @@ std::string_view to_string(EndMeaning meaning) {
   return "failed";
 }
 
-TrainerEnd judge_end(const TrainerExit& exit, bool asked_to_leave, const ExitCodes& codes) {
+TrainerEnd judge_end(const TrainerExit& exit, bool told_to_leave, const ExitCodes& codes) {
   const std::string how = describe(exit);
-  if (asked_to_leave) {
+  if (told_to_leave) {
     return {.meaning = EndMeaning::kLeft,
             .why = fmt::format("the trainer left as it was asked to, with {}", how)};
   }

@@ -31,9 +31,10 @@ struct TrainerEnd {
   std::string why = {};  // one sentence for the record
 };
 
-// `asked_to_leave`: we had asked before it ended. Then every end is kLeft, also an exit 0: trainers
+// `told_to_leave`: we had asked it before it ended, or a notice was there, whose sender may have
+// told it, too (Slurm signals a whole step). Then every end is kLeft, also an exit 0: trainers
 // that save on SIGTERM exit with 0 although they are not done, and what a trainer that was told to
 // go says about the job is no reason to end it for good. The next attempt finds out.
-TrainerEnd judge_end(const TrainerExit& exit, bool asked_to_leave, const ExitCodes& codes);
+TrainerEnd judge_end(const TrainerExit& exit, bool told_to_leave, const ExitCodes& codes);
 
 }  // namespace outlast::job

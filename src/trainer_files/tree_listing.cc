@@ -63,10 +63,6 @@ bool is_environment(const std::vector<sys::DirectoryEntry>& names) {
   });
 }
 
-bool is_gone(const Error& error) {
-  return error.code() == ErrorCode::kNotFound;
-}
-
 // What a path leads to in the end; nullopt if that is nothing.
 std::optional<sys::FileInfo> stat_past_links(sys::FileSystem& files, std::string path) {
   for (int links = 0; links <= kLinksMax; ++links) {
@@ -109,11 +105,7 @@ class Lister {
   Result<void> add_folder(const std::string& path) {
     const auto names = files_.list(sys::join_path(folder_, path));
     if (!names) {
-      if (is_gone(names.error())) {
-        disturbed_ = true;
-      } else {
-        ++not_listed_[NotListed::kUnreadable];
-      }
+      note_failure(names.error());
       return {};
     }
     if (is_environment(*names)) {
@@ -174,10 +166,11 @@ class Lister {
   }
 
   void note_failure(const Error& error) {
-    if (is_gone(error)) {
-      disturbed_ = true;
-    } else {
+    // Whatever else went wrong may be over at the next look, and may hide a part of a state.
+    if (error.code() == ErrorCode::kPermissionDenied) {
       ++not_listed_[NotListed::kUnreadable];
+    } else {
+      disturbed_ = true;
     }
   }
 
