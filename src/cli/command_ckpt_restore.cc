@@ -45,7 +45,8 @@ CommandSpec ckpt_restore_command() {
            "newest checkpoint; if that turns out to be damaged, says so and takes the one before "
            "it, and so on, unless --seq names one. Every byte is compared with its hash.",
            "FOLDER may have contents: only what differs is fetched and written, and what is not of "
-           "the checkpoint is left alone, or removed with --exact. A folder with contents where the "
+           "the checkpoint is left alone, or removed with --exact. A folder with contents where "
+           "the "
            "checkpoint has a file is removed with --exact only. A restore that was interrupted "
            "leaves a mark in FOLDER until the same command is given again; what it has fetched is "
            "not fetched twice."},
