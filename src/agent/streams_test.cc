@@ -3,30 +3,23 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "agent/stream_reader.h"
 #include "agent/stream_writer.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "sim/simulation.h"
 #include "store/faulty_store.h"
 #include "store/memory_store.h"
 #include "store/object_store.h"
+#include "store/testing/in_simulation.h"
 #include "sys/world.h"
 
 namespace outlast::agent {
 namespace {
 
 using std::chrono::seconds;
-
-void on_a_machine(std::uint64_t seed, const std::function<void(sys::World&)>& body) {
-  sim::Simulation simulation({.seed = seed});
-  sim::Machine& machine = simulation.add_machine("m1");
-  const sim::Outcome outcome = simulation.run([&] { machine.boot(body, {}); });
-  EXPECT_TRUE(outcome.ok) << outcome.failure;
-}
+using store::testing::in_simulation;
 
 std::string read_all(store::ObjectStore& store) {
   StreamReader reader(store, "attempts/3/output/");
@@ -41,7 +34,7 @@ std::string read_all(store::ObjectStore& store) {
 
 TEST(Streams, WhatIsAppendedIsReadInOrderWhateverTheStoreDoes) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    on_a_machine(seed, [&](sys::World& world) {
+    in_simulation(seed, [&](sys::World& world) {
       store::MemoryBucket bucket;
       store::MemoryStore server(bucket, world.clock);
       store::LateWrites late(server);
@@ -72,7 +65,7 @@ TEST(Streams, WhatIsAppendedIsReadInOrderWhateverTheStoreDoes) {
 }
 
 TEST(Streams, AReaderGoesOnWhereItWas) {
-  on_a_machine(1, [](sys::World& world) {
+  in_simulation(1, [](sys::World& world) {
     store::MemoryBucket bucket;
     store::MemoryStore store(bucket, world.clock);
     StreamWriter writer(store, "s/");
@@ -92,7 +85,7 @@ TEST(Streams, AReaderGoesOnWhereItWas) {
 }
 
 TEST(Streams, AStoreThatIsAwayCostsNoMoreThanSoMuchMemory) {
-  on_a_machine(1, [](sys::World& world) {
+  in_simulation(1, [](sys::World& world) {
     store::MemoryBucket bucket;
     store::MemoryStore store(bucket, world.clock);
     StreamWriter writer(store, "attempts/3/output/");
