@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,14 @@ inline std::string ascii_lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = ascii_lower_char(c);
   return lower;
+}
+
+// Without the blanks and line ends around it.
+constexpr std::string_view ascii_trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 }  // namespace outlast

@@ -12,5 +12,12 @@ TEST(AsciiLower, ChangesTheLettersOfAsciiOnly) {
   EXPECT_EQ(ascii_lower("ÄÖ K"), "ÄÖ k");
 }
 
+TEST(AsciiTrimmed, TakesBlanksAndLineEndsFromBothSides) {
+  EXPECT_EQ(ascii_trimmed("\r\n\t a b \n"), "a b");
+  EXPECT_EQ(ascii_trimmed("ab"), "ab");
+  EXPECT_EQ(ascii_trimmed(" \n"), "");
+  EXPECT_EQ(ascii_trimmed(""), "");
+}
+
 }  // namespace
 }  // namespace outlast

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -23,12 +24,6 @@ namespace {
 
 constexpr Duration kLookEvery = std::chrono::seconds(1);
 constexpr std::size_t kTextMax = 4096;
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
 
 }  // namespace
 
@@ -60,7 +55,7 @@ void FileSource::look(NoticeBoard& board) {
     is_away_ = false;
     if (said_ == *text) return;  // the time runs from when it was seen first
     said_ = *text;
-    board.post(read(trimmed(*text)));
+    board.post(read(std::string(ascii_trimmed(*text))));
   } else if (text.error().code() == ErrorCode::kNotFound) {
     is_away_ = false;
     if (said_) board.withdraw(name());

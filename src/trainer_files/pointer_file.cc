@@ -6,15 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
+
 namespace outlast::trainer_files {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \r\n\t";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
 
 // "ckpt-3" of `model_checkpoint_path: "ckpt-3"`, and "" of the keys that have no text.
 std::string_view value_of(std::string_view line) {
@@ -29,7 +24,7 @@ std::vector<std::string> names_in_pointer(std::string_view text) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view value = value_of(trim(text.substr(at, end - at)));
+    const std::string_view value = value_of(ascii_trimmed(text.substr(at, end - at)));
     const std::string_view name = value.substr(value.rfind('/') + 1);
     if (!name.empty()) names.emplace_back(name);
     at = end + 1;
