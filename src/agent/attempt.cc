@@ -103,7 +103,11 @@ Result<AttemptEnding> Attempt::run(std::vector<std::unique_ptr<notice::NoticeSou
   restart_at_ = now_;
   while (!ending_) {
     now_ = parts_.world.clock.mono_now();
-    decide();
+    // One decision may ask for the next.
+    for (Phase before = Phase::kOver; before != phase_ && !ending_;) {
+      before = phase_;
+      decide();
+    }
     publish();
     if (ending_) break;
     Result<Message> message = inbox_.receive({.deadline = next_wake()});
@@ -334,7 +338,7 @@ void Attempt::log_beginning(const RestoredFolder& restored) {
   const std::string where = fmt::format("on {}, attempt {}", options_.agent.host, epoch_);
   const bool is_again = life_ > 1 || restored.entry;
   std::string line = fmt::format("{} at {} {}", is_again ? "resumed" : "began", when, where);
-  std::string sentence = is_again ? "resumed" : "began";
+  std::string sentence = fmt::format("{} {}", is_again ? "resumed" : "began", where);
   Json facts = {{"attempt", epoch_}};
   if (restored.entry) {
     const auto& step = restored.entry->checkpoint.step;
@@ -342,19 +346,19 @@ void Attempt::log_beginning(const RestoredFolder& restored) {
         step ? fmt::format("step {} (checkpoint {})", *step, restored.entry->seq)
              : fmt::format("checkpoint {}", restored.entry->seq);
     line += fmt::format("\nresuming from {}", from);
-    sentence += fmt::format(" from {}: {} in {} {}, {} fetched", from,
+    sentence += fmt::format(", from {}: {} in {} {}, {} fetched", from,
                             format_bytes_short(restored.summary.bytes), restored.summary.files,
                             restored.summary.files == 1 ? "file" : "files",
                             format_bytes_short(restored.summary.bytes_fetched));
     facts["checkpoint"] = restored.entry->seq;
     if (step) facts["step"] = *step;
   } else {
-    sentence += is_again ? " from the beginning: there is no checkpoint yet" : "";
+    sentence += is_again ? ", from the beginning: there is no checkpoint yet" : "";
   }
   const Result<void> logged = parts_.work.log_life(line);
   if (!logged) tell(EventLevel::kWarning, "life-log", logged.error().to_string());
   tell(is_again ? EventLevel::kGood : EventLevel::kNote, is_again ? "resumed" : "began",
-       fmt::format("{} {}", sentence, where), std::move(facts));
+       std::move(sentence), std::move(facts));
   if (restored.set_aside > 0) {
     tell(EventLevel::kNote, "set-aside",
          fmt::format("{} that no checkpoint has {} set aside, in {}", restored.set_aside,

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -145,6 +146,7 @@ class Attempt {
   job::SaveFacts save_facts() const;
   job::NoticeFacts notice_facts() const;
   std::uint64_t unsaved_bytes() const;
+  void tell_findings();
 
   // --- attempt_leaving.cc: bad news ---
   struct Leaving {
@@ -207,7 +209,8 @@ class Attempt {
   std::optional<MonoTime> asked_to_save_;
   std::optional<MonoTime> asked_to_leave_;
   bool killed_ = false;
-  std::vector<std::string> told_report_;
+  bool found_told_ = false;
+  std::set<std::string> told_lines_;
   MonoTime restart_at_ = {};
 
   // Saves.

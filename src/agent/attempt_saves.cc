@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
@@ -13,6 +14,7 @@
 
 #include "agent/attempt.h"
 #include "agent/uploader.h"
+#include "agent/work_folder.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/result.h"
@@ -37,6 +39,8 @@ constexpr Duration kSaveWaitMax = seconds(60);
 constexpr std::uint64_t kMeasurableBytes = 1U << 20U;
 // A trainer whose files are never whole and at rest would otherwise never be saved in silence.
 constexpr Duration kRestlessMax = std::chrono::minutes(10);
+// The most lines about what was left out; who has so many does not read them.
+constexpr std::size_t kToldLinesMax = 20;
 // A trainer that was asked to save and has not by then is asked again.
 constexpr Duration kAskAgain = std::chrono::minutes(10);
 
@@ -192,12 +196,7 @@ void Attempt::handle(Seen message) {
   const bool is_last = message.seen.is_last;
   seen_ = std::move(message.seen);
   seen_at_ = now_;
-  if (seen_->report != told_report_) {
-    told_report_ = seen_->report;
-    for (const std::string& line : told_report_) {
-      if (line != "found no checkpoints yet") tell(EventLevel::kNote, "found", line);
-    }
-  }
+  tell_findings();
   if (seen_->new_set && !std::exchange(resume_judged_, true)) {
     const trainer_files::ResumeJudgement judgement = trainer_files::judge_resume(
         restored_progress_, seen_->new_set->progress, seen_->new_set->layout);
@@ -219,6 +218,19 @@ void Attempt::handle(Seen message) {
                      format_duration_short(now_ - *restless_since_), seen_->state.why_not));
   }
   if (is_last && phase_ == Phase::kLooking) phase_ = Phase::kSettling;
+}
+
+// What was found, once; and each thing that was left out, once.
+void Attempt::tell_findings() {
+  if (!seen_->new_set) return;
+  for (const std::string& line : seen_->report) {
+    const bool is_finding = line.starts_with("found checkpoints");
+    if (is_finding ? std::exchange(found_told_, true) : !line.starts_with("left out")) continue;
+    if (line.find(WorkFolder::kLifeLog) != std::string::npos) continue;
+    if (told_lines_.size() < kToldLinesMax && told_lines_.insert(line).second) {
+      tell(EventLevel::kNote, is_finding ? "found" : "left-out", line);
+    }
+  }
 }
 
 }  // namespace outlast::agent

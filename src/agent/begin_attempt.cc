@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
@@ -41,7 +42,8 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr Duration kRootWait = seconds(5);  // between two tries
+constexpr Duration kRootWait = seconds(5);     // between two tries
+constexpr Duration kListenEvery = seconds(2);  // to whoever has the job
 constexpr std::uint64_t kIdBytesMax = 4096;
 
 // Whether asking again may help.
@@ -83,9 +85,17 @@ Result<T> patiently(sys::World& world, const BeginRequest& request, const sys::C
   }
 }
 
+// Whether it was a process of this very machine that does not run any more. One that has ended and
+// that nobody has asked how ("Z") does not run.
 bool is_gone(const AgentId& other, const AgentId& self, sys::World& world) {
   if (other.machine.empty() || other.machine != self.machine || other.pid == 0) return false;
-  return other.pid == self.pid || !world.files.stat(fmt::format("/proc/{}", other.pid));
+  if (other.pid == self.pid) return true;
+  const Result<std::string> stat =
+      sys::read_file(world.files, fmt::format("/proc/{}/stat", other.pid), kIdBytesMax);
+  if (!stat) return stat.error().code() == ErrorCode::kNotFound;
+  const std::size_t name_end = stat->rfind(')');
+  return name_end != std::string::npos && name_end + 2 < stat->size() &&
+         ((*stat)[name_end + 2] == 'Z' || (*stat)[name_end + 2] == 'X');
 }
 
 struct OtherAgent {
@@ -147,7 +157,7 @@ Result<void> wait_for_silence(store::ObjectStore& root, const BeginRequest& requ
       heard = std::move(other);
     }
     if (now - since >= kBeatStale) return {};
-    OUTLAST_TRY(world.clock.sleep_for(kRootWait, ctx));
+    OUTLAST_TRY(world.clock.sleep_for(kListenEvery, ctx));
   }
 }
 

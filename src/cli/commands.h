@@ -6,6 +6,7 @@
 // The commands of the program, each defined in its own command_*.cc.
 namespace outlast::cli {
 
+CommandSpec run_command();
 CommandSpec job_check_command();
 CommandSpec job_schema_command();
 CommandSpec ckpt_save_command();
