@@ -1,6 +1,5 @@
 #include "checkpoint.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Kills an example trainer again and again: it must end with the bits of a run that nobody killed.
 
-usage: check_examples.py NAME [--learn PROGRAM] [--kills N] [--seed N]
+usage: check_examples.py LIST_CHECKPOINTS NAME [--learn PROGRAM] [--kills N] [--seed N]
 
 NAME: counter learn pytorch sklearn xgboost keras hf. Every kill is a SIGKILL at a random moment; then
 the newest checkpoint is damaged, as one is that was being written; then those trainers that save when
-they are asked to are asked. Between two runs lies in the folder what outlast would put there.
+they are asked to are asked. Between two runs lies in the folder what outlast would put there, and
+outlast (the program LIST_CHECKPOINTS) must know each checkpoint for what it is.
 Ends with 77 and a sentence if a package is not installed.
 """
 
@@ -43,6 +44,8 @@ class Example:
     slowly: list  # makes it take long enough to be killed in
     lines: tuple  # a kill comes after so many lines, from and to; at least one checkpoint is there then
     checkpoints: str  # pattern of what it writes
+    layout: str  # what outlast takes it for
+    tells: bool = False  # outlast sees from the bytes whether one is whole
     modules: tuple = ()
     kept_copy: bool = False  # overwrites its only checkpoint: outlast has the last whole one
     refuses: bool = False  # a damaged checkpoint is refused, not skipped
@@ -51,19 +54,21 @@ class Example:
 
 TABLE = {
     "counter": Example(["sh", "counter.sh", "--steps", "120"], ["--pause", "0.005"], (15, 30),
-                       "checkpoints/counter.checkpoint", kept_copy=True, polite=(["--polite"], 75)),
+                       "checkpoints/counter.checkpoint", "file of a checkpoint", kept_copy=True,
+                       polite=(["--polite"], 75)),
     "learn": Example([], ["--pause-ms", "1", "--save-every", "70"], (2, 3), "checkpoints/checkpoint_*.bin",
-                     refuses=True, polite=([], 75)),
+                     "file of a checkpoint", refuses=True, polite=([], 75)),
     "pytorch": Example(["python3", "pytorch_cifar.py", "--epochs", "10", "--images", "400"], ["--pause", "0.05"],
-                       (3, 4), "checkpoints/checkpoint_*.pth", modules=("torch", "numpy")),
+                       (3, 4), "checkpoints/checkpoint_*.pth", "PyTorch", tells=True, modules=("torch", "numpy")),
     "sklearn": Example(["python3", "sklearn_sgd.py", "--epochs", "14"], ["--pause", "0.01"], (2, 4),
-                       "model.joblib", modules=("sklearn", "joblib"), kept_copy=True),
+                       "model.joblib", "pickle", modules=("sklearn", "joblib"), kept_copy=True),
     "xgboost": Example(["python3", "xgboost_census.py", "--rounds", "100"], ["--pause", "0.01", "--save-every", "7"],
-                       (4, 6), "models/model_*.json", modules=("xgboost", "numpy")),
+                       (4, 6), "models/model_*.json", "XGBoost", modules=("xgboost", "numpy")),
     "keras": Example(["python3", "keras_style.py", "--epochs", "60"], ["--pause", "0.01"], (14, 35),
-                     "models/Models.*.npz", modules=("numpy",)),
+                     "models/Models.*.npz", "Keras", tells=True, modules=("numpy",)),
     "hf": Example(["python3", "hf_style.py", "--steps", "600"], ["--pause", "0.001"], (5, 9),
-                  "out/checkpoint-*", modules=("numpy",), polite=(["--save-on-term"], 0)),
+                  "out/checkpoint-*", "Hugging Face Trainer", tells=True, modules=("numpy",),
+                  polite=(["--save-on-term"], 0)),
 }
 
 
@@ -73,8 +78,8 @@ def interpreter_with(modules):
         if shutil.which(python) and subprocess.run(
                 [python, "-c", "import " + ", ".join(modules)], capture_output=True, check=False).returncode == 0:
             return python
-    raise Absent(f"there is no Python with {' and '.join(modules)}: run tests/servers/install python-trainers"
-                 + (" and ./dev setup examples" if "torch" in modules else ""))
+    how = "./dev setup examples" if "torch" in modules else "tests/servers/install python-trainers"
+    raise Absent(f"there is no Python with {' and '.join(modules)}: run {how}")
 
 
 def run(command, folder, after=None, how=signal.SIGKILL, seen=lambda: None):
@@ -110,8 +115,8 @@ def result_of(code, lines, errors):
 
 
 class Game:
-    def __init__(self, example, folder, draw):
-        self.example, self.folder, self.draw = example, folder, draw
+    def __init__(self, example, folder, lister, draw):
+        self.example, self.folder, self.lister, self.draw = example, folder, lister, draw
         self.copy = folder.with_name("copy")  # of the last whole checkpoint, where there is only one
         self.slow = example.command + example.slowly
         self.interrupts = 0
@@ -161,16 +166,30 @@ class Game:
         found = list(self.folder.glob(self.example.checkpoints))
         return max(found, key=lambda path: int((number.findall(path.name) or [0])[0]), default=None)
 
+    def listed(self):
+        """What outlast finds: state by name."""
+        said = subprocess.run([self.lister, self.folder], capture_output=True, text=True, check=True).stdout
+        rows = [line.split("\t") for line in said.splitlines()]
+        written = {str(path.relative_to(self.folder)) for path in self.folder.glob(self.example.checkpoints)}
+        if {row[0] for row in rows} != written or {row[1] for row in rows} != {self.example.layout}:
+            raise Trouble(f"these are not the {self.example.layout} checkpoints {sorted(written)}:\n{said}")
+        return {row[0]: row[3] for row in rows}
+
     def damage(self):
         """Cuts the newest checkpoint, as one is that was being written."""
         newest = self.newest()
         if newest is None:
             raise Trouble(f"there is no {self.example.checkpoints} to damage")
         if newest.is_dir():
-            (newest / "trainer_state.json").unlink()
+            last = newest / "trainer_state.json"
+            if not last.exists():
+                return  # the kill has done it
+            last.unlink()
         else:
             data = newest.read_bytes()
-            newest.write_bytes(data[:self.draw.randrange(len(data))])
+            newest.write_bytes(data[:self.draw.randrange(max(1, len(data)))])
+        if self.example.tells and self.listed()[str(newest.relative_to(self.folder))] != "incomplete":
+            raise Trouble(f"{newest.name} is damaged, and outlast does not see it")
         if self.example.refuses:
             code, _, errors = run(self.slow, self.folder)
             if code != 1 or str(newest.name) not in errors:
@@ -195,6 +214,9 @@ class Game:
     def play(self, kills):
         self.clear()
         wanted = result_of(*run(self.example.command, self.folder))
+        states = self.listed()
+        if not states or "incomplete" in states.values():
+            raise Trouble(f"outlast finds no checkpoint, or takes a whole one for a part: {states}")
         self.finish("run again when it is done", wanted)
 
         self.clear()
@@ -222,6 +244,7 @@ class Game:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("lister")
     parser.add_argument("name", choices=TABLE)
     parser.add_argument("--learn", help="the program outlast-example-learn")
     parser.add_argument("--kills", type=int, default=3)
@@ -241,7 +264,8 @@ def main():
         return SKIPPED
     print(f"seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
-        game = Game(example, pathlib.Path(scratch) / "work", random.Random(f"examples/{options.seed}"))
+        game = Game(example, pathlib.Path(scratch) / "work", str(pathlib.Path(options.lister).resolve()),
+                    random.Random(f"examples/{options.seed}"))
         try:
             print(f"{options.name}: always '{game.play(options.kills)}'")
         except Trouble as trouble:
