@@ -1,10 +1,9 @@
 #include "machine/boot.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/encoding.h"

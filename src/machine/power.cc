@@ -1,10 +1,10 @@
 #include "machine/power.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <chrono>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
 #include "machine/tool.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <chrono>
