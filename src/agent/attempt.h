@@ -61,6 +61,9 @@ struct AttemptOptions {
   AgentId agent = {};
   trainer_files::Recognise recognise = trainer_files::Recognise::kLayouts;
   trainer_files::ListingOptions listing = {};
+  // What the trainer's end means.
+  std::function<job::TrainerEnd(const job::TrainerExit&, bool told_to_leave, const job::ExitCodes&)>
+      judge = job::judge_end;
   // Once the job is done, before that is written: what has to be safe by then.
   std::function<Result<void>(const sys::CallContext&)> before_done = {};
 };

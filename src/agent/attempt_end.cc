@@ -62,7 +62,7 @@ void Attempt::settle() {
 }
 
 void Attempt::judge() {
-  const job::TrainerEnd end = job::judge_end(*exit_, told_to_leave(), options_.spec.exit_codes);
+  const job::TrainerEnd end = options_.judge(*exit_, told_to_leave(), options_.spec.exit_codes);
   const bool is_short = now_ - life_began_ < kShortLife && !seen_->new_set;
   tell(end.meaning == job::EndMeaning::kDone ? EventLevel::kGood : EventLevel::kNote,
        "trainer-ended", end.why,

@@ -27,6 +27,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "checkpoint/checkpoints.h"
+#include "checkpoint/commit_log.h"
 #include "checkpoint/read_object.h"
 #include "job/history.h"
 #include "job/log_entry.h"
@@ -161,6 +162,17 @@ Result<void> wait_for_silence(store::ObjectStore& root, const BeginRequest& requ
   }
 }
 
+bool is_ending(job::EntryKind kind) {
+  return kind == job::EntryKind::kDone || kind == job::EntryKind::kFailed ||
+         kind == job::EntryKind::kCancelled;
+}
+
+std::optional<job::LogEntry> ending_of(const job::History& history) {
+  if (history.ended() == 0) return std::nullopt;
+  const job::LogEntry* const ending = history.ending();
+  return ending != nullptr ? *ending : job::LogEntry{.kind = job::EntryKind::kDone};
+}
+
 Result<std::string> read_text(sys::World& world, const std::string& path) {
   return sys::read_file(world.files, path, kIdBytesMax);
 }
@@ -197,23 +209,24 @@ Result<std::variant<Begun, job::LogEntry>> begin_attempt(store::ObjectStore& roo
                                             }));
   Checkpoints& checkpoints = *begun.checkpoints;
   const job::History& history = checkpoints.log().history();
-  if (history.ended() != 0) {
-    const job::LogEntry* const ending = history.ending();
-    return ending != nullptr ? *ending : job::LogEntry{.kind = job::EntryKind::kDone};
-  }
+  if (auto ending = ending_of(history)) return *std::move(ending);
   OUTLAST_TRY(wait_for_silence(root, request, world, ctx));
+  OUTLAST_TRY(checkpoints.log().refresh(ctx));
+  if (auto ending = ending_of(history)) return *std::move(ending);
   const job::Epoch before = history.highest();
-  OUTLAST_TRY_ASSIGN(
-      begun.epoch, checkpoints.log().take_over(fmt::format("run on {}", request.agent.host), ctx));
-  // Somebody may have ended it while we waited: a fence opens it again, and that was not asked for.
-  // (The log says so in the fence's own entry.)
-  const job::LogEntry* const fence = history.find(history.next() - 1);
-  if (fence != nullptr && fence->ended != 0) {
-    if (const job::LogEntry* const ending = history.find(fence->ended)) {
-      OUTLAST_TRY(checkpoints.log().append({.kind = ending->kind, .why = ending->why}, {}, ctx));
-      return *ending;
-    }
+  // A fence would open a job again that somebody has ended at this very moment.
+  const checkpoint::CommitLog::Objection objection =
+      [](const job::LogEntry& theirs) -> Result<void> {
+    if (!is_ending(theirs.kind)) return {};
+    return Error(ErrorCode::kConditionFailed, "the job has just been ended");
+  };
+  Result<job::Epoch> epoch =
+      checkpoints.log().take_over(fmt::format("run on {}", request.agent.host), objection, ctx);
+  if (!epoch) {
+    if (auto ending = ending_of(history)) return *std::move(ending);
+    return std::move(epoch).error();
   }
+  begun.epoch = *epoch;
 
   store::ObjectStore& own = checkpoints.store();
   const std::string spec = canonical_json(job::to_json(request.spec));

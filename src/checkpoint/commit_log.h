@@ -52,13 +52,16 @@ class CommitLog {
 
   // Writes a fence with a higher epoch than all before in the next free place, and has its epoch
   // from then on. After an error it may have been written or not, and epoch() is what it was.
-  Result<job::Epoch> take_over(const std::string& why, const sys::CallContext& ctx);
+  Result<job::Epoch> take_over(const std::string& why, const sys::CallContext& ctx) {
+    return take_over(why, nullptr, ctx);
+  }
+  // Shown each entry that was put before ours since the last call, by whomever: it may make ours
+  // wrong. An error of it ends the call: nothing was added.
+  using Objection = std::function<Result<void>(const job::LogEntry& theirs)>;
+  Result<job::Epoch> take_over(const std::string& why, const Objection& objection,
+                               const sys::CallContext& ctx);
   // 0 before take_over().
   job::Epoch epoch() const { return epoch_; }
-
-  // Shown each entry that was put before ours since the last call, by whomever: it may make ours
-  // wrong.
-  using Objection = std::function<Result<void>(const job::LogEntry& theirs)>;
 
   // Adds an entry in the next free place and says which that was: seq, epoch, floor, ended, nonce,
   // time and writer are filled in. An attempt that has taken over writes with its epoch; kPreempted

@@ -81,10 +81,11 @@ Result<job::LogEntry> CommitLog::write(job::LogEntry draft, const EpochRule& epo
 // Damage does not keep a job from going on: the fence goes past it, with an epoch above whatever
 // the damaged entries can have had. If one of them was a fence, its attempt finds ours after it and
 // stops; if one was a checkpoint or an ending, it is lost, and reported wherever it is missed.
-Result<job::Epoch> CommitLog::take_over(const std::string& why, const sys::CallContext& ctx) {
+Result<job::Epoch> CommitLog::take_over(const std::string& why, const Objection& objection,
+                                        const sys::CallContext& ctx) {
   const auto above_all = [this]() -> Result<job::Epoch> { return history_.next_epoch(); };
-  OUTLAST_TRY_ASSIGN(const job::LogEntry fence,
-                     write({.kind = job::EntryKind::kFence, .why = why}, above_all, nullptr, ctx));
+  OUTLAST_TRY_ASSIGN(const job::LogEntry fence, write({.kind = job::EntryKind::kFence, .why = why},
+                                                      above_all, objection, ctx));
   epoch_ = fence.epoch;
   successor_.reset();
   return epoch_;

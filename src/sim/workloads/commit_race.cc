@@ -118,7 +118,10 @@ PlainHistory::PlainHistory(const std::vector<job::LogEntry>& log) {
     highest = entry.epoch;
     using Kind = job::EntryKind;
     if (entry.kind == Kind::kFence) ended = 0;
-    if (entry.kind == Kind::kDone) ended = entry.seq;
+    if (entry.kind == Kind::kDone || entry.kind == Kind::kFailed ||
+        entry.kind == Kind::kCancelled) {
+      ended = entry.seq;
+    }
     if (entry.kind == Kind::kCheckpoint) restorable.push_back(entry.seq);
     if (entry.kind != Kind::kPrune) continue;
     std::vector<job::Seq> left;
@@ -130,12 +133,12 @@ PlainHistory::PlainHistory(const std::vector<job::LogEntry>& log) {
 
 namespace {
 
-std::optional<std::string> find_wrong_entry(const std::vector<job::LogEntry>& log) {
+std::optional<std::string> find_wrong_entry(const std::vector<job::LogEntry>& log, Whys whys) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < log.size(); ++i) {
     const job::LogEntry& entry = log[i];
     const PlainHistory before({log.begin(), log.begin() + static_cast<std::ptrdiff_t>(i)});
-    if (!seen.insert(entry.why).second) {
+    if (!seen.insert(whys == Whys::kUnique ? entry.why : entry.nonce).second) {
       return fmt::format("doubled: '{}' is at place {} once more", entry.why, entry.seq);
     }
     if (entry.writer == kStrayWriter) continue;
@@ -157,8 +160,8 @@ std::optional<std::string> find_wrong_entry(const std::vector<job::LogEntry>& lo
 
 }  // namespace
 
-std::optional<std::string> find_fault(const std::vector<job::LogEntry>& log) {
-  if (auto fault = find_wrong_entry(log)) return fault;
+std::optional<std::string> find_fault(const std::vector<job::LogEntry>& log, Whys whys) {
+  if (auto fault = find_wrong_entry(log, whys)) return fault;
   const PlainHistory whole(log);
   job::History tail;
   for (auto entry = log.rbegin(); entry != log.rend(); ++entry) {

@@ -70,6 +70,8 @@ struct PlainHistory {
 // What must hold in every log, whatever happened to its writers: fences rise, nothing of a lower
 // epoch follows one, `floor` and `ended` are true, nothing is there twice, and its end says the
 // same as the whole. What does not hold.
-std::optional<std::string> find_fault(const std::vector<job::LogEntry>& log);
+enum class Whys { kUnique, kOrdinary };  // whether no two entries were meant to have the same one
+std::optional<std::string> find_fault(const std::vector<job::LogEntry>& log,
+                                      Whys whys = Whys::kUnique);
 
 }  // namespace outlast::sim

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/result.h"
+#include "sim/workloads/agent_life_workload.h"
 #include "sim/workloads/checkpoint_life_workload.h"
 #include "sim/workloads/commit_race_workload.h"
 #include "sim/workloads/store_race_workload.h"
@@ -17,7 +18,8 @@ namespace outlast::sim {
 
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> all = {wal_counter_workload(), store_race_workload(),
-                                            commit_race_workload(), checkpoint_life_workload()};
+                                            commit_race_workload(), checkpoint_life_workload(),
+                                            agent_life_workload()};
   return all;
 }
 
