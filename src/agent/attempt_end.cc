@@ -149,7 +149,8 @@ void Attempt::finish() {
       .time = parts_.world.clock.wall_now(), .outcome = ending_->outcome, .why = ending_->why};
   reporter_.set_record(record_);
   // A beat of ours would hide that of whoever has the job now.
-  if (ending_->outcome == AttemptOutcome::kTakenOver) reporter_.set_beat(std::nullopt);
+  reporter_.set_beat(ending_->outcome == AttemptOutcome::kTakenOver ? std::nullopt
+                                                                     : std::optional(beat()));
   const MonoTime until = leaving_ ? std::max(leaving_->ends, saturating_add(now_, kFarewellMin))
                                   : saturating_add(now_, kFarewellMax);
   const Result<void> written = reporter_.finish({.deadline = until});

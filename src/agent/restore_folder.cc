@@ -93,13 +93,13 @@ Result<RestoredFolder> restore_folder(checkpoint::Checkpoints& checkpoints, Work
   std::vector<std::string> aside;
   for (const FoundSet& set : trainer_files::recognise_sets(listing, request.recognise)) {
     for (std::string& path : strangers(set, result.paths, listing)) {
-      if (request.recognise == Recognise::kEverything) {
-        // Before the job's first checkpoint, what is there is what it begins with.
-        if (result.entry) aside.push_back(std::move(path));
-      } else if (!is_ours) {
-        mark.foreign.insert(std::move(path));
-      } else if (!mark.foreign.contains(path)) {
+      // A folder that is the job's as a whole has all that it needs in its checkpoints; before the
+      // first of them, what a person put there is what the job begins with.
+      const bool is_whole = request.recognise == Recognise::kEverything && result.entry;
+      if (is_whole || (is_ours && !mark.foreign.contains(path))) {
         aside.push_back(std::move(path));
+      } else {
+        mark.foreign.insert(std::move(path));
       }
     }
   }

@@ -92,7 +92,7 @@ void TreeWatcher::watch(std::function<std::set<std::string>()> open_for_writing)
       parts_.threads.spawn("finder", [this](const std::stop_token& stop) { run(stop); }));
   if (watch_ == nullptr) return;
   threads_.push_back(
-      parts_.threads.spawn("file-watch", [this](const std::stop_token& stop) { listen(stop); }));
+      parts_.threads.spawn("file-watch", [this](const std::stop_token& stop) { wait_for_changes(stop); }));
 }
 
 void TreeWatcher::look_now() {
@@ -104,7 +104,7 @@ void TreeWatcher::look_last(bool ended_well) {
   (void)inbox_.post(ended_well ? Order::kLastWell : Order::kLastBadly, {});
 }
 
-void TreeWatcher::listen(const std::stop_token& stop) {
+void TreeWatcher::wait_for_changes(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const Result<sys::FileChanges> changes = watch_->wait({.stop = stop});
     if (!changes) {

@@ -78,7 +78,7 @@ class TreeWatcher {
   TreeWatcher(const Parts& parts, Options options, Listener listener);
 
   void run(const std::stop_token& stop);
-  void listen(const std::stop_token& stop);
+  void wait_for_changes(const std::stop_token& stop);
   void look(const std::stop_token& stop, std::optional<Order> last);
   void tell(bool is_last);
   Duration gap() const;
