@@ -38,8 +38,8 @@ struct AttemptRecord {
   job::Epoch epoch = 0;
   AgentId agent = {};
   std::string version = {};  // of outlast
-  WallTime began = {};       // by its machine's clock, as all times here
-  std::string command = {};  // the trainer's
+  WallTime began = {};       // by its machine's clock in whole milliseconds, as all times here
+  std::string command = {};  // the trainer's, as it is typed in a shell
   std::string folder = {};   // that it runs in
 
   struct Restored {
@@ -68,7 +68,8 @@ struct AttemptRecord {
 inline constexpr std::size_t kEndsMax = 256;
 inline constexpr std::size_t kAttemptBytesMax = std::size_t{4} << 20U;
 
-// Canonical JSON. Strings that are not UTF-8 are made so.
+// Canonical JSON. Strings that are not UTF-8 are made so; of more ends than kEndsMax the newest are
+// kept.
 std::string encode_attempt(const AttemptRecord& record);
 // kCorrupt with what is wrong; kInvalidArgument, naming both versions, if it is of a newer format.
 // Fields that are not known are ignored.

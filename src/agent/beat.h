@@ -27,7 +27,7 @@ std::string_view to_string(AgentState state);
 struct Beat {
   job::Epoch epoch = 0;
   AgentId agent = {};
-  WallTime time = {};  // by the agent's clock
+  WallTime time = {};  // by the agent's clock in whole milliseconds, as all times here
   AgentState state = AgentState::kStarting;
   std::optional<AttemptOutcome> outcome = {};  // kEnded
 
@@ -59,7 +59,8 @@ struct Beat {
 
 inline constexpr std::size_t kBeatBytesMax = std::size_t{1} << 20U;
 
-// Canonical JSON. Strings that are not UTF-8 are made so. Durations are seconds.
+// Canonical JSON. Strings that are not UTF-8 are made so. Durations are seconds. Of the progress,
+// a number that is not finite is left out; a metric that is not, is named in `not_finite`.
 std::string encode_beat(const Beat& beat);
 // As decode_attempt().
 Result<Beat> decode_beat(std::string_view text);
