@@ -6,6 +6,12 @@
 // The commands of the program, each defined in its own command_*.cc.
 namespace outlast::cli {
 
+CommandSpec ls_command();
+CommandSpec status_command();
+CommandSpec logs_command();
+CommandSpec events_command();
+CommandSpec cancel_command();
+CommandSpec resume_command();
 CommandSpec job_check_command();
 CommandSpec job_schema_command();
 CommandSpec ckpt_save_command();
