@@ -199,8 +199,9 @@ std::string_view to_string(JobState state) {
   return "unknown";
 }
 
-bool is_alive(const JobLook& look) {
-  return look.beat && look.beat->state != AgentState::kEnded && look.beat_age < kBeatStale;
+const Beat* live_beat(const JobLook& look) {
+  if (!look.beat || look.beat->state == AgentState::kEnded) return nullptr;
+  return look.beat_age < kBeatStale ? &*look.beat : nullptr;
 }
 
 JobState judge(const JobLook& look) {

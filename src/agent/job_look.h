@@ -9,7 +9,6 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "checkpoint/commit_log.h"
 #include "job/history.h"
 #include "job/log_entry.h"
 #include "store/object_store.h"
@@ -49,8 +48,11 @@ struct JobLook {
   std::string unreadable = {};  // what could not be read, and why; "" if all could
 };
 
-// Whether its attempt is heard of. That one which was told to leave still is.
-bool is_alive(const JobLook& look);
+// The beat of an attempt that is heard of, be it one that is about to leave; nullptr if it is not.
+const Beat* live_beat(const JobLook& look);
+inline bool is_alive(const JobLook& look) {
+  return live_beat(look) != nullptr;
+}
 // How it stands. The log is the truth about endings; but a beat that tells of one is written after
 // it, so that it may be believed where the log was not read.
 JobState judge(const JobLook& look);

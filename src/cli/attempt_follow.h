@@ -7,7 +7,6 @@
 
 #include "base/result.h"
 #include "cli/ckpt_access.h"
-#include "cli/command_line.h"
 #include "cli/command_spec.h"
 #include "job/log_entry.h"
 

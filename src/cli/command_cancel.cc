@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <string>
 
+#include "agent/beat.h"
 #include "agent/job_look.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -51,16 +52,18 @@ Result<ExitCode> run_cancel(const Invocation& invocation, Context& context) {
   OUTLAST_TRY_ASSIGN(const agent::JobLook look,
                      agent::look_at_job(look_parts(*job.root, context.world),
                                         job.checkpoints->job(), log.history(), {}));
-  const bool alive = agent::is_alive(look);
+  const agent::Beat* beat = agent::live_beat(look);
   if (context.terminal.json()) {
-    context.terminal.print_json(
-        {{"job", job.checkpoints->job()}, {"cancelled", true}, {"seq", seq}, {"alive", alive}});
+    context.terminal.print_json({{"job", job.checkpoints->job()},
+                                 {"cancelled", true},
+                                 {"seq", seq},
+                                 {"alive", beat != nullptr}});
     return ExitCode::kOk;
   }
   std::string sentence = fmt::format("{} is cancelled", job.name());
-  if (alive) {
+  if (beat != nullptr) {
     sentence += fmt::format("; attempt {} on {} notices within about 15 s, saves and leaves",
-                            look.beat->epoch, printable(look.beat->agent.host));
+                            beat->epoch, printable(beat->agent.host));
   }
   context.terminal.print(sentence + "\n");
   context.terminal.note("to go on with it later: " +

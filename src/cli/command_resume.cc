@@ -31,10 +31,10 @@ namespace {
 
 // A fence now would take the last save from an attempt that is about to make it.
 Result<void> refuse_if_alive(const OpenJob& job, const agent::JobLook& look) {
-  if (!agent::is_alive(look)) return {};
-  const std::string where =
-      fmt::format("attempt {} on {}, heard of {}", look.beat->epoch,
-                  printable(look.beat->agent.host), format_ago(look.beat_age));
+  const agent::Beat* beat = agent::live_beat(look);
+  if (beat == nullptr) return {};
+  const std::string where = fmt::format("attempt {} on {}, heard of {}", beat->epoch,
+                                        printable(beat->agent.host), format_ago(look.beat_age));
   return Error(ErrorCode::kFailed,
                look.ending ? fmt::format("{} is still being left by {}; try again when it has "
                                          "saved",

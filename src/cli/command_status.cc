@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
@@ -92,8 +90,8 @@ std::string state_text(const JobStatus& status, sys::World& world) {
   if (status.look.ending) {
     text += fmt::format(" since {}", format_time(status.look.ending->time));
     if (!status.look.ending->why.empty()) text += ": " + printable(status.look.ending->why);
-    if (status.is_alive()) {
-      text += fmt::format("; attempt {} has not left yet", status.look.beat->epoch);
+    if (const agent::Beat* beat = agent::live_beat(status.look)) {
+      text += fmt::format("; attempt {} has not left yet", beat->epoch);
     }
   } else if (status.record.ended) {
     if (!status.record.ended->why.empty()) text += ": " + printable(status.record.ended->why);
@@ -199,8 +197,8 @@ void print_status(const JobStatus& status, const std::string& name, Context& con
     line("metrics", metrics_text(beat->progress));
   }
   line("checkpoint", checkpoint_text(status.look, context.world));
-  if (status.is_alive()) {
-    for (const auto& one : live_lines(*status.look.beat)) line(one[0], one[1]);
+  if (const agent::Beat* beat = agent::live_beat(status.look)) {
+    for (const auto& one : live_lines(*beat)) line(one[0], one[1]);
   }
   if (status.look.beat) line("trouble", printable_whole(status.look.beat->trouble));
   line("unreadable", printable_whole(status.look.unreadable));

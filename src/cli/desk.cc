@@ -102,6 +102,7 @@ Duration age_of(WallTime time, sys::World& world) {
 }
 
 Duration heard_ago(const agent::JobLook& look, sys::World& world) {
+  if (!look.beat) return {};
   // A last word may have been put again since, by a resume.
   return look.beat->state == agent::AgentState::kEnded ? age_of(look.beat->time, world)
                                                        : look.beat_age;

@@ -46,7 +46,7 @@ std::string format_ago(Duration age);
 // zero.
 Duration age_of(WallTime time, sys::World& world);
 
-// When the job's attempt was last heard of; it must have a beat.
+// Since the job's attempt was last heard of; zero if it never was.
 Duration heard_ago(const agent::JobLook& look, sys::World& world);
 
 // What every command tells of a job in JSON.
