@@ -40,8 +40,13 @@ class Scanner {
  public:
   Scanner(sys::FileSystem& files, const sys::CallContext& ctx) : files_(files), ctx_(ctx) {}
 
-  // Something at `path`, to be called `name`.
+  // Something at `path`, to be called `name`, with all that is in it.
   Result<void> add(const std::string& path, const std::string& name) {
+    OUTLAST_TRY_ASSIGN(const sys::FileType type, add_itself(path, name));
+    return type == sys::FileType::kDirectory ? add_contents(path, name + "/") : Result<void>();
+  }
+
+  Result<sys::FileType> add_itself(const std::string& path, const std::string& name) {
     OUTLAST_TRY_ASSIGN(const sys::FileInfo info, files_.stat(path));
     FoundItem found{.item = {.path = name}, .path = path, .info = info};
     switch (info.type) {
@@ -55,8 +60,7 @@ class Scanner {
         found.item.kind = ItemKind::kFolder;
         found.item.mode = info.mode;
         found.item.modified = info.modified;
-        scan_.found.push_back(std::move(found));
-        return add_contents(path, name + "/");
+        break;
       case sys::FileType::kSymlink: {
         found.item.kind = ItemKind::kSymlink;
         OUTLAST_TRY_ASSIGN(found.item.target, files_.read_symlink(path));
@@ -64,10 +68,10 @@ class Scanner {
       }
       case sys::FileType::kOther:
         scan_.skipped.push_back(path);
-        return {};
+        return info.type;
     }
     scan_.found.push_back(std::move(found));
-    return {};
+    return info.type;
   }
 
   // Everything in a folder. What vanished between being listed and being looked at may have been
@@ -182,6 +186,17 @@ Result<TreeScan> scan_tree(sys::FileSystem& files, const std::vector<std::string
   OUTLAST_TRY((paths.size() == 1 ? add_one(files, paths.front(), scanner)
                                  : add_several(files, paths, scanner))
                   .while_doing("look at what is to be saved"));
+  return scanner.finish();
+}
+
+Result<TreeScan> scan_paths(sys::FileSystem& files, const std::string& folder,
+                            const std::vector<std::string>& paths, const sys::CallContext& ctx) {
+  Scanner scanner(files, ctx);
+  for (const std::string& path : paths) {
+    OUTLAST_TRY(check_not_stopped(ctx, "look at what is to be saved"));
+    OUTLAST_TRY(scanner.add_itself(sys::join_path(folder, path), path)
+                    .while_doing("look at what is to be saved"));
+  }
   return scanner.finish();
 }
 

@@ -37,6 +37,11 @@ struct TreeScan {
 Result<TreeScan> scan_tree(sys::FileSystem& files, const std::vector<std::string>& paths,
                            const sys::CallContext& ctx);
 
+// Of exactly these paths below `folder`, by which the items are called, too: each thing itself, of a
+// folder not what is in it. kNotFound, naming it, if one is gone.
+Result<TreeScan> scan_paths(sys::FileSystem& files, const std::string& folder,
+                            const std::vector<std::string>& paths, const sys::CallContext& ctx);
+
 // By what a file that was looked at after `now` will be known again. nullopt if it changed so
 // shortly before that it may change once more without being given another time.
 std::optional<FileIdentity> identity_of(const sys::FileInfo& info, WallTime now);

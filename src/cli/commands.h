@@ -6,6 +6,7 @@
 // The commands of the program, each defined in its own command_*.cc.
 namespace outlast::cli {
 
+CommandSpec run_command();
 CommandSpec ls_command();
 CommandSpec status_command();
 CommandSpec logs_command();

@@ -95,4 +95,8 @@ std::string Terminal::paint(Colour colour, std::string_view text) const {
   return painted(manner_.colour_out, colour, text);
 }
 
+std::string Terminal::paint_err(Colour colour, std::string_view text) const {
+  return painted(manner_.colour_err, colour, text);
+}
+
 }  // namespace outlast::cli

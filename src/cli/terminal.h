@@ -38,6 +38,7 @@ class Terminal {
   Terminal(sys::Console& console, Manner manner) : console_(console), manner_(manner) {}
 
   bool json() const { return manner_.json; }
+  bool quiet() const { return manner_.quiet; }
   bool utf8() const { return manner_.utf8; }
   // Whether a progress line would be seen, and is wanted.
   bool shows_progress() const;
@@ -56,8 +57,9 @@ class Terminal {
   void error(std::string_view code, std::string_view message) const;
   void error(const Error& error) const;
 
-  // For print(): the text in a colour, if that is wanted there.
+  // For print(): the text in a colour, if that is wanted there. paint_err() is for standard error.
   std::string paint(Colour colour, std::string_view text) const;
+  std::string paint_err(Colour colour, std::string_view text) const;
 
   sys::Console& console() const { return console_; }
 

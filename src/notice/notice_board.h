@@ -17,6 +17,8 @@ struct Notice {
   std::string source = {};  // who says so: "signal", "file", "lifetime", …
   MonoTime ends = {};       // the machine, by its own clock
   job::NoticeConfidence confidence = job::NoticeConfidence::kCertain;
+  // Somebody sits there and waits for us to end (Ctrl-C): leave as soon as what there is is safe.
+  bool at_once = false;
   std::string why = {};  // what was heard, for the record: "SIGTERM, which leaves 30s"
   friend bool operator==(const Notice&, const Notice&) = default;
 };

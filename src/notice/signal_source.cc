@@ -51,6 +51,7 @@ void SignalSource::watch(NoticeBoard& board, const sys::CallContext& ctx) {
     const std::string name = *signal == SIGINT ? "SIGINT" : "SIGTERM";
     board.post({.source = this->name(),
                 .ends = ends,
+                .at_once = interrupts > 0,
                 .why = is_impatient
                            ? "SIGINT again: somebody does not want to wait"
                            : fmt::format("{}, which leaves {}", name,

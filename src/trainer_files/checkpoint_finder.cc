@@ -18,7 +18,6 @@
 #include "trainer_files/layout_table.h"
 #include "trainer_files/layouts.h"
 #include "trainer_files/left_out.h"
-#include "trainer_files/name_pattern.h"
 #include "trainer_files/tree_listing.h"
 
 namespace outlast::trainer_files {
@@ -42,16 +41,8 @@ class Fingerprint {
   std::uint64_t value_ = 0xcbf29ce484222325;
 };
 
-// Grows for as long as the trainer runs, in whatever folder it lies.
-bool is_log(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  return std::ranges::any_of(no_checkpoint_table(), [&](const NoCheckpoint& row) {
-    return !row.what.empty() && match_name(row.name, name);
-  });
-}
-
 void add_entry(const ListedEntry& entry, Fingerprint& print) {
-  if (is_log(entry.path)) return;
+  if (is_growing_log(entry.path)) return;
   print.add(entry.path);
   print.add(static_cast<std::uint64_t>(entry.type));
   if (entry.type == sys::FileType::kDirectory) return;  // as is_unchanged()
@@ -96,11 +87,11 @@ bool is_open(const FoundSet& set, const std::set<std::string>& open_for_writing)
     const std::string prefix = set.name.empty() ? "" : set.name + "/";
     for (auto at = open_for_writing.lower_bound(prefix);
          at != open_for_writing.end() && at->starts_with(prefix); ++at) {
-      if (!is_log(*at)) return true;
+      if (!is_growing_log(*at)) return true;
     }
   }
   return std::ranges::any_of(set.paths, [&](const std::string& path) {
-    return open_for_writing.contains(path) && !is_log(path);
+    return open_for_writing.contains(path) && !is_growing_log(path);
   });
 }
 
@@ -127,7 +118,7 @@ void CheckpointFinder::observe(TreeListing listing, MonoTime now,
   if (listing.disturbed && has_started_) return;
   // Most looks find nothing new; the names are read again only when something is.
   const bool is_same = has_started_ && is_same_tree(listing_, listing);
-  if (!is_same) recognised_ = recognise_sets(listing);
+  if (!is_same) recognised_ = recognise_sets(listing, options_.recognise);
   listing_ = std::move(listing);
   looks_.start_round(now);
   known_.clear();
@@ -150,6 +141,12 @@ void CheckpointFinder::observe(TreeListing listing, MonoTime now,
   });
   has_started_ = true;
   update_folder();
+}
+
+void CheckpointFinder::observe_end(TreeListing listing, MonoTime now) {
+  has_ended_well_ = true;
+  observe(std::move(listing), now, {});
+  removed_.clear();
 }
 
 void CheckpointFinder::note_removals(MonoTime now) {
@@ -178,6 +175,7 @@ CheckpointFinder::Track& CheckpointFinder::follow(const FoundSet& set, MonoTime 
       track.is_overwritten = true;
       track.is_in_place = !set.is_folder() && track.inode == inode;
     }
+    track.is_replaced = track.inode != inode;
     track.fingerprint = fingerprint;
     track.unchanged_since = now;
     track.inode = inode;
@@ -194,13 +192,14 @@ std::optional<std::string> CheckpointFinder::reason_to_leave_out(const FoundSet&
                                                                  const Track& track) const {
   const bool is_restored = std::ranges::any_of(
       set.paths, [&](const std::string& path) { return options_.restored.contains(path); });
-  if (is_restored) return std::nullopt;
+  if (is_restored || options_.recognise == Recognise::kEverything) return std::nullopt;
   if (is_as_at_start(set, track)) return "was there before the start and has not changed";
   if (!track.is_overwritten) return reason_by_place(set);
   return std::nullopt;
 }
 
-Duration CheckpointFinder::quiet_needed(const FoundSet& set) const {
+Duration CheckpointFinder::quiet_needed(const FoundSet& set, const Track& track) const {
+  if (set.layout->shape == Shape::kFile && track.is_replaced) return options_.replaced_quiet;
   if (!set.is_folder()) return options_.quiet;
   return set.layout->signs.empty() ? options_.bare_folder_quiet : options_.folder_quiet;
 }
@@ -220,13 +219,13 @@ KnownSet CheckpointFinder::stand(FoundSet set, Track& track, MonoTime now,
                                  track.complete_fingerprint != track.fingerprint;
   const bool awaits_seal = is_changed_folder && judged.layout->proof == Proof::kSealed &&
                            judged.state == SetState::kUnsure;
-  const Duration needed = awaits_seal ? options_.abandoned : quiet_needed(judged);
+  const Duration needed = awaits_seal ? options_.abandoned : quiet_needed(judged, track);
   const bool is_proved = judged.state == SetState::kComplete && !is_changed_folder;
   if (is_open(judged, open_for_writing)) {
     known.why = "is open for writing";
   } else if (judged.state == SetState::kIncomplete) {
     if (quiet >= options_.abandoned) known.standing = Standing::kAbandoned;
-  } else if (is_proved || is_as_at_start(judged, track) || quiet >= needed) {
+  } else if (is_proved || is_as_at_start(judged, track) || quiet >= needed || has_ended_well_) {
     known.standing = Standing::kComplete;
   } else {
     known.why = fmt::format("{}, and is complete when it has not changed for {}", judged.why,
@@ -247,8 +246,21 @@ void CheckpointFinder::update_folder() {
   }
 }
 
+const KnownSet* CheckpointFinder::new_set() const {
+  for (const KnownSet& known : known_) {
+    if (known.standing != Standing::kComplete) continue;
+    if (!is_as_at_start(known.set, tracks_.at(known.set.name))) return &known;
+  }
+  return nullptr;
+}
+
 CommitState CheckpointFinder::state() const {
   CommitState state;
+  // Beside checkpoints that are known as such, a file of another kind that is never at rest (a
+  // table that grows with each step) is left out rather than waited for.
+  const bool has_known_layout = std::ranges::any_of(known_, [](const KnownSet& known) {
+    return known.set.layout != &any_file() && known.standing == Standing::kComplete;
+  });
   Fingerprint print;
   for (const KnownSet& known : known_) {
     if (known.standing == Standing::kComplete) {
@@ -257,6 +269,8 @@ CommitState CheckpointFinder::state() const {
       raise_to(known.set.facts.epoch, state.epoch);
       print.add(known.set.name);
       print.add(known.fingerprint);
+    } else if (known.set.layout == &any_file() && has_known_layout) {
+      continue;
     } else if (state.why_not.empty() && tracks_.at(known.set.name).was_complete &&
                (known.standing == Standing::kBeingWritten || !known.set.is_folder())) {
       // Without it the state would lack what the one before had. A file that stays torn has no
@@ -266,6 +280,9 @@ CommitState CheckpointFinder::state() const {
     }
   }
   std::ranges::sort(state.paths);
+  for (const std::string& path : state.paths) {
+    if (const ListedEntry* const entry = listing_.find(path)) state.entries.push_back(*entry);
+  }
   state.fingerprint = print.value();
   if (state.paths.empty()) state.why_not = "no checkpoint is complete";
   if (state.why_not.empty() && !removed_.empty()) {

@@ -23,6 +23,8 @@ struct FinderOptions {
   // How long a set must be as it is where nothing proves that it is complete: one file; a folder
   // that has what shows its kind; a folder that has only its name.
   Duration quiet = std::chrono::seconds(2);
+  // The same of one file that took another's name: who replaces writes the new one first.
+  Duration replaced_quiet = std::chrono::milliseconds(250);
   Duration folder_quiet = std::chrono::seconds(5);
   Duration bare_folder_quiet = std::chrono::seconds(10);
   // An incomplete set that nobody touched for so long is what a trainer left when it died.
@@ -30,6 +32,8 @@ struct FinderOptions {
   // What was put back before the start, by the paths of the listing: checkpoints, though the
   // trainer has not touched them.
   std::set<std::string> restored = {};
+  // kEverything: the whole tree is the state, also what was there before the start.
+  Recognise recognise = Recognise::kLayouts;
 };
 
 enum class Standing { kComplete, kBeingWritten, kAbandoned };
@@ -58,6 +62,7 @@ struct CommitState {
   // All files, links and folders of all complete sets. A path that was in an earlier state and is
   // not in this one was removed by the trainer.
   std::vector<std::string> paths = {};
+  std::vector<ListedEntry> entries = {};   // the same, as they were when they were complete
   std::optional<std::uint64_t> step = {};  // the highest of them
   std::optional<std::uint64_t> epoch = {};
   std::uint64_t fingerprint = 0;  // the same as before: there is nothing new. Good in this process.
@@ -75,6 +80,10 @@ class CheckpointFinder {
   // not known. A listing that was disturbed is not believed, except as the start.
   void observe(TreeListing listing, MonoTime now, const std::set<std::string>& open_for_writing);
 
+  // The same for the last time: the trainer and all its helpers have ended, by themselves and in
+  // good order, so that what they wrote was closed and what nothing speaks against is complete.
+  void observe_end(TreeListing listing, MonoTime now);
+
   // The deepest folder that all checkpoints are in, also the earlier ones: "" is the listed folder.
   // nullopt before the first.
   std::optional<std::string> folder() const { return folder_; }
@@ -82,6 +91,8 @@ class CheckpointFinder {
   std::span<const KnownSet> sets() const { return known_; }
   std::span<const LeftOutSet> left_out() const { return left_out_; }
   CommitState state() const;
+  // A complete checkpoint that is not as it was at the start; nullptr before the first.
+  const KnownSet* new_set() const;
 
   // What was found and what was left out, and why: sentences for a person.
   std::vector<std::string> report() const;
@@ -96,6 +107,7 @@ class CheckpointFinder {
     bool was_complete = false;
     bool is_overwritten = false;
     bool is_in_place = false;
+    bool is_replaced = false;  // by its last change: another inode has its name
     bool is_seen = false;  // in this round
   };
   Track& follow(const FoundSet& set, MonoTime now);
@@ -103,13 +115,14 @@ class CheckpointFinder {
   bool is_as_at_start(const FoundSet& set, const Track& track) const;
   KnownSet stand(FoundSet set, Track& track, MonoTime now,
                  const std::set<std::string>& open_for_writing);
-  Duration quiet_needed(const FoundSet& set) const;
+  Duration quiet_needed(const FoundSet& set, const Track& track) const;
   void note_removals(MonoTime now);
   void update_folder();
 
   const FinderOptions options_;
   FileLooks looks_;
   bool has_started_ = false;
+  bool has_ended_well_ = false;
   TreeListing listing_;
   std::vector<FoundSet> recognised_;            // in listing_
   std::map<std::string, std::uint64_t> start_;  // fingerprints of the sets at the start, by name

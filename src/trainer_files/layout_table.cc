@@ -180,6 +180,12 @@ std::span<const Layout> layout_table() {
   return table;
 }
 
+const Layout& any_file() {
+  static const Layout row = {.name = "file",
+                             .resume = "the flag of your script that names a checkpoint"};
+  return row;
+}
+
 std::span<const NoCheckpoint> no_checkpoint_table() {
   static const std::vector<NoCheckpoint> table = {
       {.name = "events.out.tfevents.*", .what = "TensorBoard event files"},

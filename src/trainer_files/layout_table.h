@@ -47,6 +47,10 @@ struct Layout {
 // Rows that come first win: from what is sure to what is a guess.
 std::span<const Layout> layout_table();
 
+// Not in the table: the layout of a file of which nothing is known but that it belongs to the
+// state.
+const Layout& any_file();
+
 // Files that are no checkpoints whatever else their name says: logs, tables, pictures, code.
 struct NoCheckpoint {
   std::string_view name = {};

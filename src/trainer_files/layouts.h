@@ -37,9 +37,15 @@ struct FoundSet {
   bool is_folder() const { return layout->shape == Shape::kFolder; }
 };
 
+enum class Recognise {
+  kLayouts,     // what layout_table() knows
+  kEverything,  // and each file beside that as a set of its own (any_file()), apart from logs
+};
+
 // The sets by their names alone: nothing is read, every state is kUnsure, and pointers are in no
 // set yet. No path is in two of them. In the order of the names.
-std::vector<FoundSet> recognise_sets(const TreeListing& listing);
+std::vector<FoundSet> recognise_sets(const TreeListing& listing,
+                                     Recognise what = Recognise::kLayouts);
 
 // The same set with what its files say: its state, and the pointer and facts that belong to it.
 FoundSet judge_set(FoundSet set, const TreeListing& listing, FileLooks& looks);
@@ -50,5 +56,7 @@ std::vector<FoundSet> find_sets(const TreeListing& listing, FileLooks& looks);
 // "out" of "out/ckpt.pt"; "" of what is in the listed folder itself.
 std::string_view folder_of(std::string_view path);
 std::string path_in(std::string_view folder, std::string_view name);
+// Whether it grows for as long as the trainer runs, in whatever folder it lies.
+bool is_growing_log(std::string_view path);
 
 }  // namespace outlast::trainer_files

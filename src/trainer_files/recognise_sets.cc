@@ -34,7 +34,7 @@ class Recogniser {
   explicit Recogniser(const TreeListing& listing)
       : listing_(listing), is_taken_(listing.entries().size(), false) {}
 
-  std::vector<FoundSet> run() {
+  std::vector<FoundSet> run(Recognise what) {
     note_signs();
     add_folder("");
     for (const ListedEntry& entry : listing_.entries()) {
@@ -44,6 +44,7 @@ class Recogniser {
     add_files();
     add_symlinks();
     drop_pointers();
+    if (what == Recognise::kEverything) add_the_rest();
     for (FoundSet& set : sets_) {
       std::ranges::sort(set.paths);
       for (const std::string& path : set.paths) {
@@ -230,19 +231,28 @@ class Recogniser {
 
   // The pointer of one set is no checkpoint, though it may be called "checkpoint".
   void drop_pointers() {
-    std::set<std::string> pointers;
     for (const FoundSet& set : sets_) {
       if (set.layout->pointer.empty()) continue;
-      pointers.insert(path_in(folder_of(set.name), set.layout->pointer));
+      pointers_.insert(path_in(folder_of(set.name), set.layout->pointer));
     }
     std::erase_if(sets_, [&](const FoundSet& set) {
-      return set.layout->shape == Shape::kFile && pointers.contains(set.name);
+      return set.layout->shape == Shape::kFile && pointers_.contains(set.name);
     });
+  }
+
+  void add_the_rest() {
+    for (const ListedEntry& entry : listing_.entries()) {
+      if (entry.type == sys::FileType::kDirectory || is_taken(entry)) continue;
+      if (pointers_.contains(entry.path) || is_growing_log(entry.path)) continue;
+      if (is_temporary_below(entry.path)) continue;
+      sets_.push_back({.layout = &any_file(), .name = entry.path, .paths = {entry.path}});
+    }
   }
 
   const TreeListing& listing_;
   std::vector<bool> is_taken_;  // by the place in the listing
   std::map<std::string_view, std::set<const Layout*>> signs_;
+  std::set<std::string> pointers_;
   std::vector<FoundSet> sets_;
 };
 
@@ -258,8 +268,15 @@ std::string path_in(std::string_view folder, std::string_view name) {
   return std::string(folder) + "/" + std::string(name);
 }
 
-std::vector<FoundSet> recognise_sets(const TreeListing& listing) {
-  return Recogniser(listing).run();
+bool is_growing_log(std::string_view path) {
+  const std::string_view name = last_name(path);
+  return std::ranges::any_of(no_checkpoint_table(), [&](const NoCheckpoint& row) {
+    return !row.what.empty() && match_name(row.name, name);
+  });
+}
+
+std::vector<FoundSet> recognise_sets(const TreeListing& listing, Recognise what) {
+  return Recogniser(listing).run(what);
 }
 
 }  // namespace outlast::trainer_files

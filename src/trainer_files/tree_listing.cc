@@ -239,6 +239,10 @@ std::span<const ListedEntry> TreeListing::below(std::string_view folder) const {
   return {begin, end};
 }
 
+bool is_never_listed(std::string_view folder_name) {
+  return reason_by_name(folder_name, sys::FileType::kDirectory).has_value();
+}
+
 Result<TreeListing> list_tree(sys::FileSystem& files, const std::string& folder,
                               const ListingOptions& options, const sys::CallContext& ctx) {
   for (int looks = 1;; ++looks) {

@@ -92,6 +92,9 @@ struct ListingOptions {
 Result<TreeListing> list_tree(sys::FileSystem& files, const std::string& folder,
                               const ListingOptions& options, const sys::CallContext& ctx);
 
+// Whether a folder of this name is never looked into: for who watches the same tree.
+bool is_never_listed(std::string_view folder_name);
+
 struct ListingDifference {
   std::vector<std::string> created = {};
   std::vector<std::string> changed = {};  // as is_unchanged() denies

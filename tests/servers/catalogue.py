@@ -39,25 +39,28 @@ NPM = {
     "s3rver": ("3.7.1", "node_modules/s3rver/bin/s3rver.js"),
 }
 
-# One virtual environment holds everything that is written in Python: gcp-storage-emulator, and the
-# clients and signers of others that we are compared to.
-PYTHON = "python-clients"
-PYTHON_PINS = HERE / "python_packages.txt"
+# Virtual environments, and the file that pins what is in each. python-clients: gcp-storage-emulator, and
+# the clients and signers of others that we are compared to. python-trainers: what examples/ train with.
+PYTHON_CLIENTS = "python-clients"
+PYTHON = {
+    PYTHON_CLIENTS: HERE / "python_packages.txt",
+    "python-trainers": HERE / "trainer_packages.txt",
+}
 
 MAVEN = {"s3proxy": ("3.1.0", "org.gaul", "s3proxy")}
 
 DEBIAN = {"radosgw": ("ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "ceph", "monmaptool")}
 
-INSTALLABLE = [*GO, *NPM, PYTHON, *MAVEN]
+INSTALLABLE = [*GO, *NPM, *PYTHON, *MAVEN]
 # s3proxy breaks mutual exclusion and needs Java: a peer for those who have it, not for everyone.
 BY_NAME_ONLY = ["s3proxy"]
 
 
-def python_version():
-    """The virtual environment's name changes with its pins and with the Python that made it."""
+def python_version(name):
+    """A virtual environment's name changes with its pins and with the Python that made it."""
     import zlib
 
-    pins = zlib.crc32(PYTHON_PINS.read_bytes())
+    pins = zlib.crc32(PYTHON[name].read_bytes())
     return f"{sys.version_info.major}.{sys.version_info.minor}-{pins:08x}"
 
 
@@ -69,8 +72,8 @@ def folder(name):
         version = NPM[name][0]
     elif name in MAVEN:
         version = MAVEN[name][0]
-    elif name == PYTHON:
-        version = python_version()
+    elif name in PYTHON:
+        version = python_version(name)
     else:
         raise KeyError(name)
     return root() / f"{name}-{version}"
@@ -102,9 +105,9 @@ def node_command(name):
     return [need_program("node"), str(need_installed(name) / NPM[name][1])]
 
 
-def python():
+def python(name=PYTHON_CLIENTS):
     """The interpreter that has the pinned packages."""
-    return str(need_installed(PYTHON) / "bin/python")
+    return str(need_installed(name) / "bin/python")
 
 
 def debian_programs(name):

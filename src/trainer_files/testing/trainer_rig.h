@@ -109,6 +109,10 @@ class TrainerRig {
     now_ += std::chrono::milliseconds(milliseconds);
     finder_.observe(list(), now_, open_for_writing);
   }
+  void end(int milliseconds) {
+    now_ += std::chrono::milliseconds(milliseconds);
+    finder_.observe_end(list(), now_);
+  }
   const CheckpointFinder& finder() const { return finder_; }
   // "complete", "being written", "abandoned", or "none".
   std::string standing(const std::string& name) const {

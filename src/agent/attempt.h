@@ -1,0 +1,246 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "agent/attempt_record.h"
+#include "agent/beat.h"
+#include "agent/begin_attempt.h"
+#include "agent/event.h"
+#include "agent/reporter.h"
+#include "agent/restore_folder.h"
+#include "agent/trainer.h"
+#include "agent/tree_watcher.h"
+#include "agent/uploader.h"
+#include "agent/work_folder.h"
+#include "base/json.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "job/hazard.h"
+#include "job/log_entry.h"
+#include "job/notice_plan.h"
+#include "job/progress_reader.h"
+#include "job/save_schedule.h"
+#include "job/spec.h"
+#include "job/trainer_end.h"
+#include "notice/notice_board.h"
+#include "notice/notice_source.h"
+#include "store/object_store.h"
+#include "sys/inbox.h"
+#include "sys/world.h"
+
+namespace outlast::agent {
+
+// Who watches: a person's screen, or whatever reads our output. Called from several threads.
+class Front {
+ public:
+  virtual ~Front() = default;
+  // May wait, as long as whoever reads does: the trainer waits with it, as it would without us.
+  virtual void printed(bool is_err, std::string_view piece) = 0;
+  // Never waits.
+  virtual void happened(const Event& event) = 0;
+  virtual void stands(const Beat& beat) = 0;
+  // How often stands() is wanted; kNever for hardly ever.
+  virtual Duration stands_every() const = 0;
+};
+
+struct AttemptOptions {
+  job::Spec spec = {};
+  TrainerCommand trainer = {};
+  std::string command = {};  // the same for people
+  std::string version = {};
+  AgentId agent = {};
+  trainer_files::Recognise recognise = trainer_files::Recognise::kLayouts;
+  trainer_files::ListingOptions listing = {};
+  // Once the job is done, before that is written: what has to be safe by then.
+  std::function<Result<void>(const sys::CallContext&)> before_done = {};
+};
+
+struct AttemptEnding {
+  AttemptOutcome outcome = AttemptOutcome::kLeft;
+  std::string why = {};
+  bool interrupted = false;  // by a person's Ctrl-C
+};
+
+// One attempt: an actor that owns all decisions. Everything that happens reaches its inbox; the
+// threads around it only carry. Confined to its owner.
+class Attempt {
+ public:
+  struct Parts {
+    sys::World& world;
+    store::ObjectStore& root;
+    WorkFolder& work;
+    Front& front;
+  };
+  Attempt(const Parts& parts, AttemptOptions options, Begun begun);
+  ~Attempt();
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  // Restores, trains and saves until the attempt is over. An error means that we could not even
+  // begin, and that nothing was trained.
+  Result<AttemptEnding> run(std::vector<std::unique_ptr<notice::NoticeSource>> sources);
+
+ private:
+  // --- What reaches the inbox. Those of an earlier life of the trainer are ignored. ---
+  struct TrainerEnded {
+    std::uint64_t life = 0;
+    Result<job::TrainerExit> exit;
+  };
+  struct Seen {
+    std::uint64_t life = 0;
+    TreeSeen seen = {};
+  };
+  struct NoticeChanged {};
+  struct FolderRestored {
+    Result<RestoredFolder> restored;
+  };
+  struct Trouble {
+    std::string kind = {};
+    Error error;
+  };
+  using Message = std::variant<TrainerEnded, Seen, NoticeChanged, FolderRestored, Trouble,
+                               SaveReport, TurnNews, EndReport>;
+  void post(Message message);
+  void handle(TrainerEnded message);
+  void handle(Seen message);
+  void handle(NoticeChanged message);
+  void handle(FolderRestored message);
+  void handle(const Trouble& message);
+  void handle(const SaveReport& report);
+  void handle(const TurnNews& news);
+  void handle(const EndReport& report);
+
+  enum class Phase {
+    kRunning,    // the trainer runs
+    kLooking,    // it has ended; one last look at its files
+    kSettling,   // what it left is being saved
+    kPausing,    // before it is started again
+    kRestoring,  // the folder is made what the newest checkpoint says
+    kEnding,     // the job's last entry is being written
+    kOver,
+  };
+
+  // --- attempt.cc: a life of the trainer ---
+  Result<RestoredFolder> restore(checkpoint::Checkpoints& checkpoints, const sys::CallContext& ctx);
+  Result<void> start_trainer(const RestoredFolder& restored);
+  TrainerCommand trainer_command(const RestoredFolder& restored) const;
+  void log_beginning(const RestoredFolder& restored);
+  void decide();
+  MonoTime next_wake() const;
+
+  // --- attempt_saves.cc: when to save, and what became of it ---
+  bool has_unsaved() const;
+  void save_if_due();
+  void save(const std::string& why);
+  void ask_to_save();
+  job::SaveFacts save_facts() const;
+  job::NoticeFacts notice_facts() const;
+  std::uint64_t unsaved_bytes() const;
+  void tell_findings();
+
+  // --- attempt_leaving.cc: bad news ---
+  struct Leaving {
+    MonoTime since = {};
+    MonoTime ends = {};
+    bool at_once = false;  // nobody gains by training on
+    AttemptOutcome outcome = AttemptOutcome::kLeft;
+    std::string why = {};
+    std::optional<job::NoticePlan> plan = {};  // the last one that was told of
+  };
+  void look_at_notice();
+  void write_notice_file();
+  void leave_when_due();
+  bool told_to_leave() const;
+  MonoTime kill_time() const;
+
+  // --- attempt_end.cc: what the trainer's end means ---
+  void settle();
+  void judge();
+  void end_job(job::EntryKind kind, const std::string& why);
+  void end_attempt(AttemptOutcome outcome, const std::string& why);
+  void finish();
+
+  // --- attempt_view.cc: what others see ---
+  void tell(EventLevel level, std::string kind, std::string sentence, Json facts = {});
+  Beat beat() const;
+  void publish();
+  job::Progress progress() const;
+
+  const Parts parts_;
+  const AttemptOptions options_;
+  const job::Epoch epoch_;
+  const MonoTime began_;
+  AttemptRecord record_;
+  job::HazardModel hazard_;
+
+  store::ObjectStore& job_store_;  // of the checkpoints that the uploader owns
+  sys::Inbox<Message> inbox_;
+  Uploader uploader_;
+  Reporter reporter_;
+  notice::NoticeBoard board_;
+  std::unique_ptr<notice::NoticeWatch> notices_;
+
+  mutable Mutex progress_mutex_;
+  job::ProgressReader progress_ OUTLAST_GUARDED_BY(progress_mutex_);
+
+  // The trainer's life.
+  Phase phase_ = Phase::kPausing;
+  std::uint64_t life_ = 0;
+  std::unique_ptr<TreeWatcher> watcher_;
+  std::unique_ptr<Trainer> trainer_;
+  MonoTime now_ = {};
+  MonoTime life_began_ = {};
+  std::optional<job::TrainerExit> exit_;
+  std::optional<TreeSeen> seen_;
+  MonoTime seen_at_ = {};
+  std::optional<MonoTime> unsaved_since_;
+  trainer_files::SetProgress restored_progress_;
+  bool resume_judged_ = true;
+  std::optional<MonoTime> asked_to_save_;
+  std::optional<MonoTime> asked_to_leave_;
+  bool killed_ = false;
+  bool found_told_ = false;
+  std::set<std::string> told_lines_;
+  MonoTime restart_at_ = {};
+
+  // Saves.
+  std::optional<std::uint64_t> saving_;       // the fingerprint of what is on its way
+  std::optional<std::uint64_t> saved_;        // the same of what was committed in this life
+  std::optional<std::uint64_t> not_to_save_;  // what could not be saved as it was
+  std::optional<Beat::Committed> committed_;
+  MonoTime last_save_ = {};
+  std::optional<std::uint64_t> last_save_epoch_;
+  bool saved_in_attempt_ = false;
+  std::optional<Duration> ask_cost_;  // from asking to a complete state
+  std::optional<Duration> upload_time_;
+  std::optional<Duration> commit_time_;
+  std::optional<double> bandwidth_;
+  double new_share_ = 1;
+  std::uint64_t save_failures_ = 0;
+  MonoTime save_again_at_ = {};
+  std::string trouble_;
+  std::optional<MonoTime> restless_since_;  // since when no state was complete
+  bool restless_told_ = false;
+
+  // Bad news.
+  std::optional<notice::Notice> notice_;
+  std::optional<Leaving> leaving_;
+  std::optional<TurnNews> turn_;
+
+  std::optional<std::pair<job::EntryKind, std::string>> last_entry_;
+  MonoTime end_again_at_ = {};
+  bool ending_in_flight_ = false;
+  std::optional<AttemptEnding> ending_;
+};
+
+}  // namespace outlast::agent

@@ -1,0 +1,165 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <nlohmann/json.hpp>  // IWYU pragma: keep
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "agent/attempt.h"
+#include "agent/attempt_record.h"
+#include "agent/uploader.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "job/log_entry.h"
+#include "job/retry_budget.h"
+#include "job/trainer_end.h"
+
+namespace outlast::agent {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr Duration kEndWait = seconds(10);      // after a last entry that could not be written
+constexpr Duration kFarewellMax = seconds(60);  // for the last words, where nobody waits for us
+constexpr Duration kFarewellMin = seconds(2);   // and where somebody does
+constexpr Duration kShortLife = seconds(5);
+
+job::AttemptEnd::Kind kind_of(job::EndMeaning meaning) {
+  return meaning == job::EndMeaning::kLeft ? job::AttemptEnd::Kind::kLeft
+                                           : job::AttemptEnd::Kind::kFailed;
+}
+
+}  // namespace
+
+void Attempt::handle(TrainerEnded message) {
+  if (message.life != life_ || phase_ != Phase::kRunning) return;
+  if (!message.exit) {
+    tell(EventLevel::kWarning, "wait-failed", message.exit.error().to_string());
+  }
+  exit_ = message.exit ? *message.exit : job::TrainerExit{.value = 1};
+  const bool ended_well =
+      !exit_->by_signal && (exit_->value == 0 || exit_->value == options_.spec.exit_codes.left);
+  phase_ = Phase::kLooking;
+  watcher_->look_last(ended_well);
+}
+
+void Attempt::settle() {
+  const bool is_too_late =
+      (leaving_ && now_ >= leaving_->ends) || (turn_ && turn_->kind == TurnNews::Kind::kTakenOver);
+  if (!is_too_late) {
+    if (saving_) return;
+    if (has_unsaved()) {
+      if (now_ >= save_again_at_) save(leaving_ ? "notice" : "end");
+      return;
+    }
+  }
+  judge();
+}
+
+void Attempt::judge() {
+  const job::TrainerEnd end = job::judge_end(*exit_, told_to_leave(), options_.spec.exit_codes);
+  const bool is_short = now_ - life_began_ < kShortLife && !seen_->new_set;
+  tell(end.meaning == job::EndMeaning::kDone ? EventLevel::kGood : EventLevel::kNote,
+       "trainer-ended", end.why,
+       {{"exit", job::describe(*exit_)}, {"meaning", job::to_string(end.meaning)}});
+  trainer_.reset();
+  watcher_.reset();
+  if (turn_ && turn_->kind == TurnNews::Kind::kTakenOver) {
+    return end_attempt(AttemptOutcome::kTakenOver, "another attempt has taken the job over");
+  }
+  if (end.meaning == job::EndMeaning::kDone) {
+    if (is_short) {
+      tell(EventLevel::kWarning, "short",
+           fmt::format("the trainer ended after {} with exit code 0 and without a checkpoint: is "
+                       "that all there was to do?",
+                       format_duration_short(now_ - life_began_)));
+    }
+    return end_job(job::EntryKind::kDone, end.why);
+  }
+  record_.ends.push_back({.kind = kind_of(end.meaning),
+                          .death = job::describe(*exit_),
+                          .step = progress().step,
+                          .checkpoint = committed_ ? committed_->seq : 0,
+                          .checkpoint_step = committed_ ? committed_->step : std::nullopt});
+  if (record_.ends.size() > kEndsMax) {
+    record_.ends.erase(record_.ends.begin(),
+                       record_.ends.end() - static_cast<std::ptrdiff_t>(kEndsMax));
+  }
+  reporter_.set_record(record_);
+  if (leaving_) return end_attempt(leaving_->outcome, leaving_->why);
+  if (end.meaning == job::EndMeaning::kNeverAgain) {
+    return end_job(job::EntryKind::kFailed, end.why);
+  }
+  const job::RetryDecision decision = job::decide_retry(record_.ends, options_.spec.retries);
+  if (!decision.again) return end_job(job::EntryKind::kFailed, decision.why);
+  tell(EventLevel::kWarning, "retry", decision.why,
+       {{"failures", decision.failures},
+        {"wait_seconds", std::chrono::duration<double>(decision.wait).count()}});
+  phase_ = Phase::kPausing;
+  restart_at_ = saturating_add(now_, decision.wait);
+}
+
+void Attempt::end_job(job::EntryKind kind, const std::string& why) {
+  last_entry_ = {kind, why};
+  end_again_at_ = now_;
+  phase_ = Phase::kEnding;
+}
+
+void Attempt::handle(const EndReport& report) {
+  ending_in_flight_ = false;
+  if (phase_ != Phase::kEnding) return;
+  if (report.seq) {
+    return end_attempt(last_entry_->first == job::EntryKind::kDone ? AttemptOutcome::kDone
+                                                                   : AttemptOutcome::kFailed,
+                       last_entry_->second);
+  }
+  if (report.seq.error().code() == ErrorCode::kPreempted) {
+    return end_attempt(AttemptOutcome::kTakenOver, report.seq.error().to_string());
+  }
+  const std::string trouble =
+      fmt::format("the job's end cannot be written: {}", report.seq.error().to_string());
+  if (trouble_ != trouble)
+    tell(EventLevel::kWarning, "end-failed", trouble + "; it is tried again");
+  trouble_ = trouble;
+  end_again_at_ = saturating_add(now_, kEndWait);
+}
+
+void Attempt::end_attempt(AttemptOutcome outcome, const std::string& why) {
+  ending_ =
+      AttemptEnding{.outcome = outcome, .why = why, .interrupted = notice_ && notice_->at_once};
+  phase_ = Phase::kOver;
+  const EventLevel level = outcome == AttemptOutcome::kDone     ? EventLevel::kGood
+                           : outcome == AttemptOutcome::kFailed ? EventLevel::kBad
+                                                                : EventLevel::kWarning;
+  tell(level, std::string(to_string(outcome)), why);
+}
+
+// Everything that people want to know later is in the root before we go.
+void Attempt::finish() {
+  inbox_.close();  // nobody waits for us to hear more
+  trainer_.reset();
+  watcher_.reset();
+  notices_.reset();
+  record_.ended = {
+      .time = parts_.world.clock.wall_now(), .outcome = ending_->outcome, .why = ending_->why};
+  reporter_.set_record(record_);
+  // A beat of ours would hide that of whoever has the job now.
+  if (ending_->outcome == AttemptOutcome::kTakenOver) reporter_.set_beat(std::nullopt);
+  const MonoTime until = leaving_ ? std::max(leaving_->ends, saturating_add(now_, kFarewellMin))
+                                  : saturating_add(now_, kFarewellMax);
+  const Result<void> written = reporter_.finish({.deadline = until});
+  if (!written) {
+    parts_.front.happened({.time = parts_.world.clock.wall_now(),
+                           .level = EventLevel::kWarning,
+                           .kind = "farewell-failed",
+                           .sentence = fmt::format("the last words did not reach the root: {}",
+                                                   written.error().to_string())});
+  }
+}
+
+}  // namespace outlast::agent

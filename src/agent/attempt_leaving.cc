@@ -1,0 +1,160 @@
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>  // IWYU pragma: keep
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "agent/attempt.h"
+#include "agent/uploader.h"
+#include "base/encoding.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "job/log_entry.h"
+#include "job/notice_plan.h"
+#include "notice/notice_board.h"
+#include "sys/file_ops.h"
+
+namespace outlast::agent {
+namespace {
+
+using std::chrono::seconds;
+
+// An end that is further away than this (a lifetime of a day) is known, and nothing is done yet.
+constexpr Duration kPressing = std::chrono::minutes(10);
+// What must fit between the trainer's end and the machine's: a last commit, and the last words. But
+// of a short notice no more than a third.
+constexpr Duration kLastWords = seconds(1);
+constexpr int kReserveShares = 3;
+
+}  // namespace
+
+void Attempt::look_at_notice() {
+  std::optional<notice::Notice> current = board_.current();
+  if (current != notice_) {
+    if (current) {
+      tell(EventLevel::kWarning, "notice",
+           fmt::format("this machine ends in {}: {}",
+                       format_duration_short(std::max(current->ends - now_, Duration::zero())),
+                       current->why),
+           {{"source", current->source},
+            {"seconds_left", std::chrono::duration<double>(current->ends - now_).count()}});
+    } else {
+      tell(EventLevel::kGood, "notice-withdrawn", "the notice was withdrawn: this machine stays");
+      if (leaving_ && leaving_->outcome == AttemptOutcome::kLeft) leaving_.reset();
+    }
+    notice_ = std::move(current);
+    write_notice_file();
+    reporter_.hurry();
+  }
+  if (!notice_ || notice_->ends - now_ > kPressing || turn_) return;
+  if (!leaving_) leaving_ = Leaving{.since = now_};
+  leaving_->ends = notice_->ends;
+  leaving_->at_once = notice_->at_once;
+  leaving_->why = fmt::format("{} ({})", notice_->why, notice_->source);
+}
+
+void Attempt::write_notice_file() {
+  const std::string path = parts_.work.notice_file();
+  Result<void> written;
+  if (notice_) {
+    const Duration left = notice_->ends - now_;
+    const Json json = {{"source", notice_->source},
+                       {"why", notice_->why},
+                       {"ends", format_rfc3339(parts_.world.clock.wall_now() + left)},
+                       {"seconds_left", std::chrono::duration<double>(left).count()}};
+    written =
+        sys::write_file_atomically(parts_.world.files, path, as_bytes(canonical_json(json) + "\n"));
+  } else {
+    written = sys::remove_tree(parts_.world.files, path);
+  }
+  if (!written) {
+    tell(EventLevel::kWarning, "notice-file",
+         fmt::format("the trainer cannot be told of it: {}", written.error().to_string()));
+  }
+}
+
+void Attempt::handle(NoticeChanged /*message*/) {}  // decide() looks
+
+void Attempt::handle(const TurnNews& news) {
+  if (turn_ || phase_ == Phase::kEnding || phase_ == Phase::kOver) return;
+  turn_ = news;
+  if (news.kind == TurnNews::Kind::kTakenOver) {
+    if (phase_ == Phase::kRunning && !std::exchange(killed_, true)) trainer_->kill();
+    tell(EventLevel::kWarning, "taken-over",
+         news.entry.writer.empty()
+             ? "another attempt has taken the job over"
+             : fmt::format("another attempt has taken the job over: {}", news.entry.writer));
+    return;
+  }
+  const std::string why = fmt::format("the job was {} by {}: {}", job::to_string(news.entry.kind),
+                                      news.entry.writer, news.entry.why);
+  tell(EventLevel::kWarning, "cancelled", why);
+  leaving_ = Leaving{.since = now_,
+                     .ends = saturating_add(now_, options_.spec.grace),
+                     .at_once = true,
+                     .outcome = AttemptOutcome::kCancelled,
+                     .why = why};
+}
+
+bool Attempt::told_to_leave() const {
+  return asked_to_leave_ || killed_ || leaving_;
+}
+
+MonoTime Attempt::kill_time() const {
+  const Duration whole = leaving_->ends - leaving_->since;
+  const Duration reserve =
+      std::min(whole / kReserveShares, commit_time_.value_or(kLastWords) + kLastWords);
+  return leaving_->ends - reserve;
+}
+
+void Attempt::leave_when_due() {
+  if (killed_) return;
+  const bool can_leave = !asked_to_leave_ && trainer_->can_ask(SIGTERM);
+  const bool can_save = !asked_to_leave_ && !can_leave && trainer_->can_ask(SIGUSR1);
+  job::NoticeFacts facts = notice_facts();
+  facts.time_left = leaving_->ends - now_;
+  if (notice_) facts.confidence = notice_->confidence;
+  facts.can_ask = can_leave || can_save;
+  job::NoticePlan plan = job::plan_notice(facts);
+  if (!asked_to_leave_ && (!leaving_->plan || leaving_->plan->choice != plan.choice)) {
+    tell(EventLevel::kNote, "plan", plan.why, {{"choice", job::to_string(plan.choice)}});
+  }
+  const bool is_fresh = plan.choice == job::NoticeChoice::kFreshSave;
+  // Even where a fresh state will hardly fit, asking costs nothing that would be kept otherwise.
+  const bool ask_now = leaving_->at_once || plan.choice == job::NoticeChoice::kKeepCommitted ||
+                       (is_fresh && now_ >= *plan.ask_by);
+  if (facts.can_ask && ask_now) {
+    const int signal_number = can_leave ? SIGTERM : SIGUSR1;
+    const Result<bool> asked = trainer_->ask(signal_number);
+    if (asked && *asked) {
+      asked_to_leave_ = now_;
+      asked_to_save_ = now_;
+      tell(EventLevel::kNote, "asked",
+           can_leave ? "asked the trainer to save and leave (SIGTERM)"
+                     : "asked the trainer to save (SIGUSR1)");
+    }
+  }
+  leaving_->plan = std::move(plan);
+
+  const bool is_worth_it = asked_to_leave_ ? seen_at_ >= *asked_to_leave_ : !is_fresh;
+  if (has_unsaved() && is_worth_it && !saving_ && now_ >= save_again_at_) save("notice");
+  const bool is_safe = !has_unsaved() && !saving_;
+  // Who only saves does not leave by itself; who does neither has nothing left to do here.
+  const bool has_saved = asked_to_leave_ && last_save_ > *asked_to_leave_ && is_safe;
+  const bool will_leave = asked_to_leave_ && trainer_->can_ask(SIGTERM);
+  const bool stop_now = (has_saved && !will_leave) ||
+                        (leaving_->at_once && !asked_to_leave_ && is_safe) || now_ >= kill_time();
+  if (!stop_now) return;
+  killed_ = true;
+  tell(EventLevel::kNote, "stopped", "the trainer was stopped");
+  trainer_->kill();
+}
+
+}  // namespace outlast::agent

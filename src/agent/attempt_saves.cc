@@ -1,0 +1,236 @@
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>  // IWYU pragma: keep
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "agent/attempt.h"
+#include "agent/uploader.h"
+#include "agent/work_folder.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "job/notice_plan.h"
+#include "job/progress_reader.h"
+#include "job/save_schedule.h"
+#include "sys/file_system.h"
+#include "trainer_files/checkpoint_finder.h"
+#include "trainer_files/resume_judgement.h"
+#include "trainer_files/tree_listing.h"
+
+namespace outlast::agent {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr Duration kSaveWaitMin = seconds(2);  // after a failure; it doubles
+constexpr Duration kSaveWaitMax = seconds(60);
+// Below this, how fast the store is cannot be told from how long a request takes.
+constexpr std::uint64_t kMeasurableBytes = 1U << 20U;
+// A trainer whose files are never whole and at rest would otherwise never be saved in silence.
+constexpr Duration kRestlessMax = std::chrono::minutes(10);
+// The most lines about what was left out; who has so many does not read them.
+constexpr std::size_t kToldLinesMax = 20;
+// A trainer that was asked to save and has not by then is asked again.
+constexpr Duration kAskAgain = std::chrono::minutes(10);
+
+std::uint64_t bytes_of(const trainer_files::CommitState& state) {
+  std::uint64_t bytes = 0;
+  for (const trainer_files::ListedEntry& entry : state.entries) {
+    if (entry.type == sys::FileType::kFile) bytes += entry.size;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+bool Attempt::has_unsaved() const {
+  return seen_ && seen_->state.is_ready && saved_ != seen_->state.fingerprint &&
+         not_to_save_ != seen_->state.fingerprint;
+}
+
+std::uint64_t Attempt::unsaved_bytes() const {
+  return has_unsaved()
+             ? static_cast<std::uint64_t>(new_share_ * static_cast<double>(bytes_of(seen_->state)))
+             : 0;
+}
+
+job::SaveFacts Attempt::save_facts() const {
+  const job::Progress progress = this->progress();
+  job::SaveFacts facts = {.now = now_, .last_save = last_save_};
+  if (saved_in_attempt_) facts.save_cost = ask_cost_.value_or(Duration::zero());
+  facts.upload_time = upload_time_;
+  facts.mean_time_to_failure = hazard_.mean_time_to_failure(now_ - began_);
+  facts.step = progress.step;
+  facts.steps_total = progress.total;
+  if (committed_) facts.last_save_step = committed_->step;
+  if (progress.epoch && *progress.epoch >= 0) {
+    facts.epoch = static_cast<std::uint64_t>(std::floor(*progress.epoch));
+  }
+  facts.last_save_epoch = last_save_epoch_;
+  return facts;
+}
+
+job::NoticeFacts Attempt::notice_facts() const {
+  job::NoticeFacts facts = {.now = now_};
+  facts.time_left = options_.spec.grace;
+  facts.bandwidth = bandwidth_;
+  facts.commit_time = commit_time_;
+  facts.save_time = ask_cost_;
+  if (committed_) facts.state_bytes = committed_->bytes;
+  facts.new_share = new_share_;
+  if (has_unsaved()) facts.held_bytes = unsaved_bytes();
+  return facts;
+}
+
+void Attempt::save_if_due() {
+  if (turn_ || saving_ || now_ < save_again_at_) return;
+  const job::SaveDue due = job::next_save(options_.spec.checkpoint.every, save_facts());
+  const bool is_due = due.kind == job::SaveDue::Kind::kNow;
+  if (!has_unsaved()) {
+    if (is_due) ask_to_save();
+    return;
+  }
+  const std::optional<Duration> margin = job::notice_margin(notice_facts());
+  if (!saved_in_attempt_) {
+    save("first");
+  } else if (is_due) {
+    save("interval");
+  } else if (margin && *margin < Duration::zero()) {
+    save("margin");
+  }
+}
+
+// Only of those who listen: everybody else saves in his own time.
+void Attempt::ask_to_save() {
+  if (asked_to_save_ && now_ - *asked_to_save_ < kAskAgain) return;
+  const Result<bool> asked = trainer_->ask(SIGUSR1);
+  if (!asked || !*asked) return;
+  asked_to_save_ = now_;
+  tell(EventLevel::kNote, "asked", "asked the trainer to save (SIGUSR1)");
+}
+
+void Attempt::save(const std::string& why) {
+  SaveOrder order{.state = seen_->state, .why = why, .step = seen_->state.step};
+  order.metrics = progress().metrics;
+  std::erase_if(order.metrics, [](const auto& metric) { return !std::isfinite(metric.second); });
+  if (seen_->state.epoch) order.metrics["epoch"] = static_cast<double>(*seen_->state.epoch);
+  saving_ = seen_->state.fingerprint;
+  uploader_.save(std::move(order));
+}
+
+void Attempt::handle(const SaveReport& report) {
+  if (saving_ != report.fingerprint) return;
+  saving_.reset();
+  if (report.moved_on) {
+    not_to_save_ = report.fingerprint;
+    if (phase_ == Phase::kRunning) watcher_->look_now();
+    return;
+  }
+  if (report.failure) {
+    if (report.failure->code() == ErrorCode::kCancelled) return;
+    if (report.failure->code() == ErrorCode::kPreempted) return handle(TurnNews{});
+    const bool is_first = save_failures_++ == 0;
+    const Duration wait = std::min<Duration>(
+        kSaveWaitMin * (1 << std::min<std::uint64_t>(save_failures_, 5)), kSaveWaitMax);
+    save_again_at_ = saturating_add(now_, wait);
+    trouble_ = fmt::format("checkpoints cannot be saved: {}", report.failure->to_string());
+    if (is_first) {
+      tell(EventLevel::kWarning, "save-failed",
+           fmt::format("{}; training goes on, and it is tried again", trouble_));
+    }
+    return;
+  }
+  const checkpoint::SaveProgress& totals = report.saved.totals;
+  saved_ = report.fingerprint;
+  saved_in_attempt_ = true;
+  last_save_ = now_;
+  committed_ = {.seq = report.saved.seq,
+                .step = report.step,
+                .time = parts_.world.clock.wall_now(),
+                .bytes = totals.bytes};
+  last_save_epoch_ = save_facts().epoch;
+  upload_time_ = report.upload_time + report.commit_time;
+  commit_time_ = report.commit_time;
+  new_share_ = totals.bytes == 0 ? 1
+                                 : std::min(1.0, static_cast<double>(totals.bytes_stored) /
+                                                     static_cast<double>(totals.bytes));
+  if (totals.bytes_stored >= kMeasurableBytes && report.upload_time > Duration::zero()) {
+    bandwidth_ = static_cast<double>(totals.bytes_stored) /
+                 std::chrono::duration<double>(report.upload_time).count();
+  }
+  if (has_unsaved()) {
+    unsaved_since_ = seen_at_;
+  } else {
+    unsaved_since_.reset();
+  }
+  if (std::exchange(save_failures_, 0) > 0) {
+    tell(EventLevel::kGood, "caught-up", "checkpoints can be saved again");
+  }
+  trouble_.clear();
+  Json facts = {{"checkpoint", report.saved.seq},
+                {"bytes", totals.bytes},
+                {"stored_bytes", totals.bytes_stored},
+                {"seconds", std::chrono::duration<double>(*upload_time_).count()}};
+  if (report.step) facts["step"] = *report.step;
+  tell(EventLevel::kGood, "saved",
+       fmt::format("checkpoint {}{}: {}, {} new, {}", report.saved.seq,
+                   report.step ? fmt::format(", step {}", *report.step) : "",
+                   format_bytes_short(totals.bytes), format_bytes_short(totals.bytes_stored),
+                   format_duration_short(*upload_time_)),
+       std::move(facts));
+}
+
+void Attempt::handle(Seen message) {
+  if (message.life != life_) return;
+  const bool is_last = message.seen.is_last;
+  seen_ = std::move(message.seen);
+  seen_at_ = now_;
+  tell_findings();
+  if (seen_->new_set && !std::exchange(resume_judged_, true)) {
+    const trainer_files::ResumeJudgement judgement = trainer_files::judge_resume(
+        restored_progress_, seen_->new_set->progress, seen_->new_set->layout);
+    if (judgement.verdict == trainer_files::ResumeVerdict::kStartedOver) {
+      tell(EventLevel::kWarning, "started-over", judgement.sentence);
+    }
+  }
+  if (has_unsaved()) {
+    if (!unsaved_since_) unsaved_since_ = now_;
+    if (asked_to_save_) ask_cost_ = now_ - *std::exchange(asked_to_save_, std::nullopt);
+  }
+  if (seen_->state.is_ready || seen_->state.paths.empty()) {
+    restless_since_.reset();
+  } else if (!restless_since_) {
+    restless_since_ = now_;
+  } else if (now_ - *restless_since_ >= kRestlessMax && !std::exchange(restless_told_, true)) {
+    tell(EventLevel::kWarning, "restless",
+         fmt::format("nothing could be saved for {}, because {}",
+                     format_duration_short(now_ - *restless_since_), seen_->state.why_not));
+  }
+  if (is_last && phase_ == Phase::kLooking) phase_ = Phase::kSettling;
+}
+
+// What was found, once; and each thing that was left out, once.
+void Attempt::tell_findings() {
+  if (!seen_->new_set) return;
+  for (const std::string& line : seen_->report) {
+    const bool is_finding = line.starts_with("found checkpoints");
+    if (is_finding ? std::exchange(found_told_, true) : !line.starts_with("left out")) continue;
+    if (line.find(WorkFolder::kLifeLog) != std::string::npos) continue;
+    if (told_lines_.size() < kToldLinesMax && told_lines_.insert(line).second) {
+      tell(EventLevel::kNote, is_finding ? "found" : "left-out", line);
+    }
+  }
+}
+
+}  // namespace outlast::agent

@@ -1,0 +1,240 @@
+#include "agent/begin_attempt.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>  // IWYU pragma: keep
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "agent/attempt_record.h"
+#include "agent/beat.h"
+#include "agent/event.h"
+#include "agent/root_layout.h"
+#include "base/ascii.h"
+#include "base/encoding.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "checkpoint/checkpoints.h"
+#include "checkpoint/read_object.h"
+#include "job/history.h"
+#include "job/log_entry.h"
+#include "job/retry_budget.h"
+#include "job/spec_json.h"
+#include "store/object_store.h"
+#include "sys/call_context.h"
+#include "sys/file_ops.h"
+#include "sys/world.h"
+
+namespace outlast::agent {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr Duration kRootWait = seconds(5);     // between two tries
+constexpr Duration kListenEvery = seconds(2);  // to whoever has the job
+constexpr std::uint64_t kIdBytesMax = 4096;
+
+// Whether asking again may help.
+bool may_come_back(const Error& error) {
+  switch (error.code()) {
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kThrottled:
+    case ErrorCode::kUnknownOutcome:
+    case ErrorCode::kDeadlineExceeded:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Asks until there is an answer, or patience ends.
+template <typename T>
+Result<T> patiently(sys::World& world, const BeginRequest& request, const sys::CallContext& ctx,
+                    const std::function<Result<T>(const sys::CallContext&)>& ask) {
+  const MonoTime began = world.clock.mono_now();
+  const MonoTime give_up = saturating_add(began, request.root_patience);
+  bool told = false;
+  while (true) {
+    Result<T> answer = ask(ctx.until(give_up));
+    if (answer || !may_come_back(answer.error())) return answer;
+    if (saturating_add(world.clock.mono_now(), kRootWait) >= give_up) {
+      return Error(ErrorCode::kUnavailable,
+                   fmt::format("the root does not answer, for {} now; nothing was started: {}",
+                               format_duration_short(world.clock.mono_now() - began),
+                               answer.error().to_string()));
+    }
+    if (!std::exchange(told, true)) {
+      request.tell(
+          EventLevel::kWarning, "root-away",
+          fmt::format("the root does not answer; trying for {}: {}",
+                      format_duration_short(request.root_patience), answer.error().to_string()));
+    }
+    OUTLAST_TRY(world.clock.sleep_for(kRootWait, ctx));
+  }
+}
+
+// Whether it was a process of this very machine that does not run any more. One that has ended and
+// that nobody has asked how ("Z") does not run.
+bool is_gone(const AgentId& other, const AgentId& self, sys::World& world) {
+  if (other.machine.empty() || other.machine != self.machine || other.pid == 0) return false;
+  if (other.pid == self.pid) return true;
+  const Result<std::string> stat =
+      sys::read_file(world.files, fmt::format("/proc/{}/stat", other.pid), kIdBytesMax);
+  if (!stat) return stat.error().code() == ErrorCode::kNotFound;
+  const std::size_t name_end = stat->rfind(')');
+  return name_end != std::string::npos && name_end + 2 < stat->size() &&
+         ((*stat)[name_end + 2] == 'Z' || (*stat)[name_end + 2] == 'X');
+}
+
+struct OtherAgent {
+  AgentId agent = {};
+  std::string version = {};  // of the beat's object: another one after each beat
+  Duration silent_for = {};  // by the store's clock alone
+};
+
+// Who has the job and may still live.
+Result<std::optional<OtherAgent>> other_agent(store::ObjectStore& root, const BeginRequest& request,
+                                              sys::World& world, const sys::CallContext& ctx) {
+  const std::string key = beat_key(request.spec.name.str());
+  std::string text;
+  const store::ByteSink sink = [&](const store::ObjectInfo&, BytesView piece) -> Result<void> {
+    text += as_text(piece);
+    return {};
+  };
+  const Result<store::ObjectInfo> got = root.get(key, {}, sink, ctx);
+  if (!got && got.error().code() == ErrorCode::kNotFound) return std::optional<OtherAgent>();
+  OUTLAST_TRY(got);
+  const Result<Beat> beat = decode_beat(text);
+  // A beat that cannot be read tells nothing; the fence is what keeps us safe.
+  if (!beat || beat->state == AgentState::kEnded) return std::optional<OtherAgent>();
+  if (is_gone(beat->agent, request.agent, world)) return std::optional<OtherAgent>();
+  OtherAgent other{.agent = beat->agent, .version = got->version};
+  if (const Result<WallTime> now = root.server_time(ctx)) {
+    other.silent_for = std::max<Duration>(*now - got->modified, Duration::zero());
+  }
+  return std::optional(std::move(other));
+}
+
+// Until nobody is heard of: no beat came for as long as it takes to call an attempt vanished, by
+// the store's clock and then our own steady one. A clock that is wrong, here or there, changes
+// nothing.
+Result<void> wait_for_silence(store::ObjectStore& root, const BeginRequest& request,
+                              sys::World& world, const sys::CallContext& ctx) {
+  if (request.take_over_now) return {};
+  std::optional<OtherAgent> heard;
+  MonoTime since = world.clock.mono_now();
+  while (true) {
+    OUTLAST_TRY_ASSIGN(std::optional<OtherAgent> other, other_agent(root, request, world, ctx));
+    if (!other) return {};
+    const MonoTime now = world.clock.mono_now();
+    if (heard && heard->version != other->version) {
+      return Error(ErrorCode::kAlreadyExists,
+                   fmt::format("job '{}' is being trained on {} right now; stop it there, or take "
+                               "it over with --take-over",
+                               request.spec.name.str(), other->agent.host));
+    }
+    if (!heard) {
+      if (other->silent_for >= kBeatStale) return {};
+      request.tell(EventLevel::kNote, "waiting",
+                   fmt::format("job '{}' was trained on {} a moment ago, which did not say that it "
+                               "ended; listening for {} whether it still lives (--take-over does "
+                               "not wait)",
+                               request.spec.name.str(), other->agent.host,
+                               format_duration_short(kBeatStale - other->silent_for)));
+      since = now - other->silent_for;
+      heard = std::move(other);
+    }
+    if (now - since >= kBeatStale) return {};
+    OUTLAST_TRY(world.clock.sleep_for(kListenEvery, ctx));
+  }
+}
+
+Result<std::string> read_text(sys::World& world, const std::string& path) {
+  return sys::read_file(world.files, path, kIdBytesMax);
+}
+
+}  // namespace
+
+AgentId this_agent(sys::World& world) {
+  AgentId id{.host = world.environment.host_name()};
+  if (const Result<std::string> self = world.files.read_symlink("/proc/self")) {
+    (void)std::from_chars(self->data(), self->data() + self->size(), id.pid);
+  }
+  const Result<std::string> boot = read_text(world, "/proc/sys/kernel/random/boot_id");
+  const Result<std::string> space = world.files.read_symlink("/proc/self/ns/pid");
+  if (boot && space) id.machine = fmt::format("{} {}", ascii_trimmed(*boot), *space);
+  return id;
+}
+
+Result<std::variant<Begun, job::LogEntry>> begin_attempt(store::ObjectStore& root,
+                                                         sys::World& world,
+                                                         const BeginRequest& request,
+                                                         const sys::CallContext& ctx) {
+  using Checkpoints = checkpoint::Checkpoints;
+  const Checkpoints::Parts parts = {.root = root,
+                                    .files = world.files,
+                                    .threads = world.threads,
+                                    .clock = world.clock,
+                                    .random = world.random,
+                                    .writer = request.writer};
+  Begun begun;
+  OUTLAST_TRY_ASSIGN(begun.checkpoints, patiently<std::unique_ptr<Checkpoints>>(
+                                            world, request, ctx, [&](const sys::CallContext& soon) {
+                                              return Checkpoints::open(
+                                                  parts, request.spec.name.str(), soon);
+                                            }));
+  Checkpoints& checkpoints = *begun.checkpoints;
+  const job::History& history = checkpoints.log().history();
+  if (history.ended() != 0) {
+    const job::LogEntry* const ending = history.ending();
+    return ending != nullptr ? *ending : job::LogEntry{.kind = job::EntryKind::kDone};
+  }
+  OUTLAST_TRY(wait_for_silence(root, request, world, ctx));
+  const job::Epoch before = history.highest();
+  OUTLAST_TRY_ASSIGN(
+      begun.epoch, checkpoints.log().take_over(fmt::format("run on {}", request.agent.host), ctx));
+  // Somebody may have ended it while we waited: a fence opens it again, and that was not asked for.
+  // (The log says so in the fence's own entry.)
+  const job::LogEntry* const fence = history.find(history.next() - 1);
+  if (fence != nullptr && fence->ended != 0) {
+    if (const job::LogEntry* const ending = history.find(fence->ended)) {
+      OUTLAST_TRY(checkpoints.log().append({.kind = ending->kind, .why = ending->why}, {}, ctx));
+      return *ending;
+    }
+  }
+
+  store::ObjectStore& own = checkpoints.store();
+  const std::string spec = canonical_json(job::to_json(request.spec));
+  const Result<std::string> put =
+      own.put(std::string(kSpecKey), as_bytes(spec), store::WriteIf::absent(), ctx);
+  if (!put && put.error().code() != ErrorCode::kAlreadyExists &&
+      put.error().code() != ErrorCode::kUnknownOutcome) {
+    return put.error().while_doing("keep the job file in the root");
+  }
+  if (before == 0) return begun;
+  const Result<std::string> text =
+      checkpoint::read_object(own, attempt_key(before), kAttemptBytesMax, ctx);
+  if (!text && text.error().code() != ErrorCode::kNotFound) return text.error();
+  // None, or one that cannot be read: whoever had that epoch did not train.
+  const Result<AttemptRecord> record =
+      text ? decode_attempt(*text) : Result<AttemptRecord>(AttemptRecord{});
+  if (text && record) {
+    begun.ends = record->ends;
+    if (!record->ended) begun.ends.push_back({.kind = job::AttemptEnd::Kind::kPreempted});
+  }
+  return begun;
+}
+
+}  // namespace outlast::agent

@@ -1,0 +1,114 @@
+#include "agent/trainer.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "job/trainer_end.h"
+#include "sys/process.h"
+#include "sys/process_family.h"
+
+namespace outlast::agent {
+namespace {
+
+job::TrainerExit exit_of(const sys::ExitStatus& status) {
+  if (const auto* const signaled = std::get_if<sys::Signaled>(&status)) {
+    return {.by_signal = true, .value = signaled->signal};
+  }
+  return {.value = std::get<sys::Exited>(status).code};
+}
+
+std::vector<std::pair<std::string, std::string>> merged_environment(
+    sys::Environment& ours, const std::vector<std::pair<std::string, std::string>>& own) {
+  std::map<std::string, std::string> merged;
+  // What Python prints into a pipe would otherwise come in blocks, and be lost when it is killed.
+  merged["PYTHONUNBUFFERED"] = "1";
+  for (auto& [name, value] : ours.all()) merged.insert_or_assign(name, value);
+  for (const auto& [name, value] : own) merged.insert_or_assign(name, value);
+  return {merged.begin(), merged.end()};
+}
+
+}  // namespace
+
+std::vector<std::string> shell_argv(const std::string& script) {
+  return {"/bin/sh", "-c", script};
+}
+
+Trainer::Trainer(const Parts& parts, std::unique_ptr<sys::Process> process)
+    : parts_(parts), process_(std::move(process)) {}
+
+Result<std::unique_ptr<Trainer>> Trainer::start(const Parts& parts, const TrainerCommand& command,
+                                                Listener listener) {
+  sys::ProcessSpec spec{.argv = command.argv, .working_dir = command.folder};
+  spec.environment = merged_environment(parts.environment, command.environment);
+  const auto printed = listener.printed;
+  spec.out.target = [printed](std::string_view piece) { printed(false, piece); };
+  spec.err.target = [printed](std::string_view piece) { printed(true, piece); };
+  OUTLAST_TRY_ASSIGN(std::unique_ptr<sys::Process> process, parts.processes.spawn(std::move(spec)));
+  std::unique_ptr<Trainer> trainer(new Trainer(parts, std::move(process)));
+  trainer->thread_ = parts.threads.spawn(
+      "trainer", [self = trainer.get(), listener = std::move(listener)](
+                     const std::stop_token& stop) { self->carry(listener, stop); });
+  return trainer;
+}
+
+void Trainer::carry(const Listener& listener, const std::stop_token& stop) {
+  const Result<sys::ExitStatus> status = process_->wait({.stop = stop});
+  // Helpers that outlived it would go on writing.
+  if (status) (void)process_->signal_group(SIGKILL);
+  if (status) {
+    listener.ended(exit_of(*status));
+  } else {
+    listener.ended(status.error());
+  }
+}
+
+bool Trainer::can_ask(int signal_number) {
+  const Result<std::vector<sys::FamilyMember>> family = parts_.families.family(process_->pid(), "");
+  return family && sys::pick_receiver(*family, signal_number);
+}
+
+Result<bool> Trainer::ask(int signal_number) {
+  OUTLAST_TRY_ASSIGN(const std::vector<sys::FamilyMember> family,
+                     parts_.families.family(process_->pid(), ""));
+  const std::optional<sys::FamilyMember> receiver = sys::pick_receiver(family, signal_number);
+  if (!receiver) return false;
+  OUTLAST_TRY(parts_.families.signal(*receiver, signal_number));
+  return true;
+}
+
+std::set<std::string> Trainer::open_for_writing(const std::string& folder) {
+  std::set<std::string> open;
+  const Result<std::vector<sys::FamilyMember>> family =
+      parts_.families.family(process_->pid(), folder);
+  if (!family) return open;
+  for (const sys::FamilyMember& member : *family) {
+    for (const std::string& path : member.writes) {
+      if (path.size() > folder.size() + 1) open.insert(path.substr(folder.size() + 1));
+    }
+  }
+  return open;
+}
+
+void Trainer::kill() {
+  // First seen, then killed: once its parent has ended, a child that left the group is not found.
+  if (const auto family = parts_.families.family(process_->pid(), "")) {
+    for (const sys::FamilyMember& member : *family) {
+      (void)parts_.families.signal(member, SIGKILL);
+    }
+  }
+  (void)process_->signal_group(SIGKILL);
+}
+
+}  // namespace outlast::agent

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "sys/clock.h"
+#include "sys/file_system.h"
+#include "sys/file_watch.h"
+#include "sys/inbox.h"
+#include "sys/threads.h"
+#include "trainer_files/checkpoint_finder.h"
+#include "trainer_files/layout_table.h"
+#include "trainer_files/resume_judgement.h"
+#include "trainer_files/tree_listing.h"
+
+namespace outlast::agent {
+
+// What the trainer has written so far.
+struct TreeSeen {
+  trainer_files::CommitState state = {};
+  struct NewSet {
+    trainer_files::SetProgress progress = {};
+    const trainer_files::Layout* layout = nullptr;
+  };
+  std::optional<NewSet> new_set = {};  // the first checkpoint since the start
+  std::vector<std::string> report = {};
+  bool is_last = false;  // asked for by look_last()
+};
+
+// Looks after one folder during one life of the trainer: looks when something changed, again while
+// something is being written, and otherwise hardly ever. It tells of each change in what it sees.
+// Its looks cost a small part of the time, however large the tree. Confined to its owner; the
+// listener is called on a thread of this object.
+class TreeWatcher {
+ public:
+  struct Parts {
+    sys::FileSystem& files;
+    sys::FileWatches& watches;
+    sys::Threads& threads;
+    sys::Clock& clock;
+  };
+  struct Options {
+    std::string folder = {};  // absolute
+    trainer_files::ListingOptions listing = {};
+    trainer_files::FinderOptions finder = {};
+  };
+  struct Listener {
+    std::function<void(TreeSeen)> seen = {};
+    // Looking itself failed, or is more expensive than it should be: once for each reason.
+    std::function<void(const Error&)> trouble = {};
+  };
+
+  // Takes the look that everything is compared with; the trainer must not run yet.
+  static Result<std::unique_ptr<TreeWatcher>> start(const Parts& parts, const Options& options,
+                                                    Listener listener);
+
+  // What was there at the start, by the names of the sets.
+  const std::vector<std::string>& sets_at_start() const { return sets_at_start_; }
+  const trainer_files::CommitState& state_at_start() const { return state_at_start_; }
+
+  // From now on: who has what open, below the folder. Before the first look after the start.
+  void watch(std::function<std::set<std::string>()> open_for_writing);
+  void look_now();
+  // For the last time: the trainer and its helpers have ended, in good order or not.
+  void look_last(bool ended_well);
+
+ private:
+  enum class Order { kChanged, kWatchEnded, kLookNow, kLastWell, kLastBadly };
+
+  TreeWatcher(const Parts& parts, Options options, Listener listener);
+
+  void run(const std::stop_token& stop);
+  void listen(const std::stop_token& stop);
+  void look(const std::stop_token& stop, std::optional<Order> last);
+  void tell(bool is_last);
+  Duration gap() const;
+  void complain(const Error& error);
+
+  const Parts parts_;
+  const Options options_;
+  const Listener listener_;
+  sys::Inbox<Order> inbox_;
+  trainer_files::CheckpointFinder finder_;
+  std::vector<std::string> sets_at_start_;
+  trainer_files::CommitState state_at_start_;
+  std::function<std::set<std::string>()> open_for_writing_;
+  std::unique_ptr<sys::FileWatch> watch_;  // none: we look from time to time
+  bool is_watching_ = false;
+  Duration look_cost_ = {};
+  bool has_changed_ = false;  // since the last look
+  std::optional<TreeSeen> told_;
+  std::set<std::string> complaints_;
+  std::vector<std::unique_ptr<sys::Thread>> threads_;  // end before what they use
+};
+
+}  // namespace outlast::agent

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/trainer.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "cli/command_line.h"
+#include "cli/command_spec.h"
+#include "job/spec.h"
+#include "notice/notice_source.h"
+#include "store/open/store_url.h"
+#include "sys/world.h"
+#include "trainer_files/layouts.h"
+
+// What 'outlast run' was asked to do, worked out before anything is touched.
+namespace outlast::cli {
+
+struct RunPlan {
+  job::Spec spec = {};
+  store::StoreUrl root = {};
+  agent::TrainerCommand trainer = {};
+  std::string command = {};  // the trainer's, as somebody would type it
+  std::string watched = {};  // the folder whose checkpoints are looked after, absolute
+  trainer_files::Recognise recognise = trainer_files::Recognise::kLayouts;
+  std::vector<std::string> notice_files = {};
+  bool hears_signals = true;
+  bool shuts_down = false;  // the machine, when the job has ended
+  bool take_over_now = false;
+  bool named_itself = false;  // nobody gave the job a name
+};
+
+// From the job file, if one was given, and the options, which win. kInvalidArgument, with the
+// sentence for the user, if something does not fit. `reading` is that of the job file.
+Result<RunPlan> make_run_plan(const Invocation& invocation,
+                              const std::optional<job::SpecReading>& reading, sys::World& world);
+
+// A name for a job that nobody has named: from what its command is called, and what it is, so that
+// the same command is the same job, on whatever machine.
+std::string job_name_of(const std::vector<std::string>& command);
+
+// Where bad news is heard from, as the plan says. `began` is when the machine's life is counted
+// from.
+Result<std::vector<std::unique_ptr<notice::NoticeSource>>> notice_sources(const RunPlan& plan,
+                                                                          sys::World& world,
+                                                                          const Logger& log);
+
+}  // namespace outlast::cli
