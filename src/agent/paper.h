@@ -50,17 +50,17 @@ struct PaperWord {
   std::string_view word = {};
 };
 
-template <typename Enum, std::size_t kCount>
-std::string_view word_for(const std::array<PaperWord<Enum>, kCount>& words, Enum value) {
+template <typename Enum, std::size_t Count>
+std::string_view word_for(const std::array<PaperWord<Enum>, Count>& words, Enum value) {
   for (const PaperWord<Enum>& one : words) {
     if (one.value == value) return one.word;
   }
   return "unknown";
 }
 
-template <typename Enum, std::size_t kCount>
+template <typename Enum, std::size_t Count>
 Result<Enum> json_word(const Json& object, std::string_view key,
-                       const std::array<PaperWord<Enum>, kCount>& words) {
+                       const std::array<PaperWord<Enum>, Count>& words) {
   OUTLAST_TRY_ASSIGN(const std::string word, json_string(object, key));
   for (const PaperWord<Enum>& one : words) {
     if (one.word == word) return one.value;

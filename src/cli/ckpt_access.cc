@@ -84,31 +84,28 @@ std::string jobs_of(store::ObjectStore& root) {
 
 enum class IfNone { kRefuse, kStart };
 
-Result<OpenJob> open_as(const Invocation& invocation, sys::World& world, IfNone if_none) {
-  const std::string& job = invocation.required("job");
-  if (const auto name = job::read_name(job); !name) {
+Result<OpenJob> open_as(const JobPlace& place, sys::World& world, IfNone if_none) {
+  if (const auto name = job::read_name(place.job); !name) {
     return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("'{}' cannot be the name of a job: {}", printable(job),
+                 fmt::format("'{}' cannot be the name of a job: {}", printable(place.job),
                              name.error().empty() ? "it has up to 63 lower-case letters, digits, "
                                                     "'-', '_' and '.'"
                                                   : name.error()));
   }
-  OUTLAST_TRY_ASSIGN(const store::StoreUrl url,
-                     store::parse_store_url(invocation.required("root")));
+  OUTLAST_TRY_ASSIGN(const store::StoreUrl url, store::parse_store_url(place.root));
   if (if_none == IfNone::kStart && url.kind == store::StoreKind::kFolder &&
       !world.files.stat(url.path)) {
     OUTLAST_TRY(sys::make_dirs(world.files, url.path).while_doing("make the root"));
   }
-  OUTLAST_TRY(check_root_folder(url, world));
   OpenJob open;
-  OUTLAST_TRY_ASSIGN(open.root, store::open_store(url, world));
+  OUTLAST_TRY_ASSIGN(open.root, open_root(place.root, world));
   OUTLAST_TRY_ASSIGN(open.checkpoints, checkpoint::Checkpoints::open({.root = *open.root,
                                                                       .files = world.files,
                                                                       .threads = world.threads,
                                                                       .clock = world.clock,
                                                                       .random = world.random,
                                                                       .writer = writer_name(world)},
-                                                                     job, {}));
+                                                                     place.job, {}));
   if (if_none == IfNone::kRefuse && open.checkpoints->is_empty()) {
     return Error(ErrorCode::kNotFound,
                  fmt::format("there is no {}{}", open.name(), jobs_of(*open.root)));
@@ -145,12 +142,25 @@ std::string OpenJob::name() const {
   return fmt::format("job '{}' in {}", checkpoints->job(), printable(url));
 }
 
+Result<std::unique_ptr<store::ObjectStore>> open_root(const std::string& root, sys::World& world) {
+  OUTLAST_TRY_ASSIGN(const store::StoreUrl url, store::parse_store_url(root));
+  OUTLAST_TRY(check_root_folder(url, world));
+  OUTLAST_TRY_ASSIGN(std::unique_ptr<store::ObjectStore> store, store::open_store(url, world));
+  return store;
+}
+
+Result<OpenJob> open_job_at(const JobPlace& place, sys::World& world) {
+  return open_as(place, world, IfNone::kRefuse);
+}
+
 Result<OpenJob> open_job(const Invocation& invocation, sys::World& world) {
-  return open_as(invocation, world, IfNone::kRefuse);
+  return open_job_at({.root = invocation.required("root"), .job = invocation.required("job")},
+                     world);
 }
 
 Result<OpenJob> open_or_start_job(const Invocation& invocation, sys::World& world) {
-  return open_as(invocation, world, IfNone::kStart);
+  return open_as({.root = invocation.required("root"), .job = invocation.required("job")}, world,
+                 IfNone::kStart);
 }
 
 Result<job::LogEntry> find_checkpoint(const Invocation& invocation, OpenJob& job) {

@@ -34,6 +34,17 @@ struct OpenJob {
   std::string name() const;
 };
 
+// A root, open. kNotFound if it is a folder that is not there, kInvalidArgument if it cannot be
+// one.
+Result<std::unique_ptr<store::ObjectStore>> open_root(const std::string& root, sys::World& world);
+
+struct JobPlace {
+  std::string root = {};
+  std::string job = {};
+};
+// A job that must be there; errors as of open_job().
+Result<OpenJob> open_job_at(const JobPlace& place, sys::World& world);
+
 // The job that was asked for. kInvalidArgument if the root or the job's name cannot be one;
 // kNotFound, with what there is instead, if there is no such root, or no such job in it.
 Result<OpenJob> open_job(const Invocation& invocation, sys::World& world);

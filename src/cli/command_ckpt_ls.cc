@@ -1,8 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <set>
@@ -25,11 +22,7 @@
 namespace outlast::cli {
 namespace {
 
-constexpr std::size_t kColumns = 8;
-using Row = std::array<std::string, kColumns>;
-
-constexpr std::array<bool, kColumns> kIsNumber = {true, true, false, false,
-                                                  true, true, false, false};
+using Row = std::vector<std::string>;
 
 Row row_of(const job::LogEntry& entry, bool pinned) {
   const job::CheckpointFacts& facts = entry.checkpoint;
@@ -37,29 +30,6 @@ Row row_of(const job::LogEntry& entry, bool pinned) {
           format_time(entry.time),         printable(entry.why),
           format_bytes_short(facts.bytes), format_bytes_short(facts.stored_bytes),
           pinned ? "pinned" : "",          format_metrics(facts)};
-}
-
-std::string table(const std::vector<Row>& rows) {
-  std::array<std::size_t, kColumns> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < kColumns; ++i) {
-      widths.at(i) = std::max(widths.at(i), display_width(row.at(i)));
-    }
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < kColumns; ++i) {
-      const std::string& cell = row.at(i);
-      if (widths.at(i) == 0) continue;
-      if (!line.empty()) line += "  ";
-      if (kIsNumber.at(i)) line.append(widths.at(i) - display_width(cell), ' ');
-      line += kIsNumber.at(i) ? cell : pad(cell, widths.at(i));
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
 }
 
 Result<ExitCode> run_ckpt_ls(const Invocation& invocation, Context& context) {
@@ -87,7 +57,7 @@ Result<ExitCode> run_ckpt_ls(const Invocation& invocation, Context& context) {
     rows.push_back(row_of(entry, pinned.contains(entry.seq)));
     stored += entry.checkpoint.stored_bytes;
   }
-  context.terminal.print(table(rows));
+  context.terminal.print(table(rows, {true, true, false, false, true, true, false, false}));
   context.terminal.note(fmt::format("{} {}, {} stored for them", entries.size(),
                                     entries.size() == 1 ? "checkpoint" : "checkpoints",
                                     format_bytes_short(stored)));

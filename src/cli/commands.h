@@ -7,6 +7,12 @@
 namespace outlast::cli {
 
 CommandSpec run_command();
+CommandSpec ls_command();
+CommandSpec status_command();
+CommandSpec logs_command();
+CommandSpec events_command();
+CommandSpec cancel_command();
+CommandSpec resume_command();
 CommandSpec job_check_command();
 CommandSpec job_schema_command();
 CommandSpec ckpt_save_command();

@@ -79,6 +79,47 @@ std::string definition(std::string_view left, std::string_view right, std::size_
   return pad(laid_out, column) + rest.substr(column);
 }
 
+std::string table(const std::vector<std::vector<std::string>>& rows,
+                  const std::vector<bool>& is_number) {
+  std::vector<std::size_t> widths(is_number.size());
+  for (const std::vector<std::string>& row : rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::max(widths[i], display_width(row.at(i)));
+    }
+  }
+  std::string text;
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const std::string& cell = row.at(i);
+      if (widths[i] == 0) continue;
+      if (!line.empty()) line += "  ";
+      if (is_number[i]) line.append(widths[i] - display_width(cell), ' ');
+      line += is_number[i] ? cell : pad(cell, widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kHarmless =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_";
+  if (!text.empty() && text.find_first_not_of(kHarmless) == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
 std::string printable(std::string_view text) {
   const std::string_view shown = clip(text, kPrintableMax);
   std::string safe = printable_whole(shown);

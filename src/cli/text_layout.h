@@ -27,6 +27,14 @@ std::string paragraph(std::string_view text, std::size_t indent, std::size_t wid
 std::string definition(std::string_view left, std::string_view right, std::size_t indent,
                        std::size_t column, std::size_t width = kHelpWidth);
 
+// Columns as wide as their widest cell, two spaces apart; the rows have as many cells as
+// `is_number`, whose columns are right-aligned. A column that is empty in all rows is left out.
+std::string table(const std::vector<std::vector<std::string>>& rows,
+                  const std::vector<bool>& is_number);
+
+// A word as it is typed in a shell: as it is, or in quotes if it needs them.
+std::string shell_word(std::string_view text);
+
 // What somebody typed or a program printed, safe to show: control characters become \xNN, and what
 // is longer than 100 characters is cut.
 std::string printable(std::string_view text);
