@@ -150,7 +150,7 @@ void Attempt::finish() {
   reporter_.set_record(record_);
   // A beat of ours would hide that of whoever has the job now.
   reporter_.set_beat(ending_->outcome == AttemptOutcome::kTakenOver ? std::nullopt
-                                                                     : std::optional(beat()));
+                                                                    : std::optional(beat()));
   const MonoTime until = leaving_ ? std::max(leaving_->ends, saturating_add(now_, kFarewellMin))
                                   : saturating_add(now_, kFarewellMax);
   const Result<void> written = reporter_.finish({.deadline = until});

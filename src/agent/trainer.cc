@@ -88,11 +88,11 @@ Result<bool> Trainer::ask(int signal_number) {
   return true;
 }
 
-std::set<std::string> Trainer::open_for_writing(const std::string& folder) {
+std::optional<std::set<std::string>> Trainer::open_for_writing(const std::string& folder) {
   std::set<std::string> open;
   const Result<std::vector<sys::FamilyMember>> family =
       parts_.families.family(process_->pid(), folder);
-  if (!family) return open;
+  if (!family) return std::nullopt;
   for (const sys::FamilyMember& member : *family) {
     for (const std::string& path : member.writes) {
       if (path.size() > folder.size() + 1) open.insert(path.substr(folder.size() + 1));

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -56,7 +57,8 @@ class Trainer {
   // Sends it to the topmost process that handles it; false if nobody does.
   Result<bool> ask(int signal_number);
   // Paths below `folder`, without it, that the family has open for writing.
-  std::set<std::string> open_for_writing(const std::string& folder);
+  // None if that cannot be told.
+  std::optional<std::set<std::string>> open_for_writing(const std::string& folder);
   // The whole family, in whatever group its members are: nothing of it is left to write anything.
   void kill();
 

@@ -77,7 +77,7 @@ Result<std::unique_ptr<TreeWatcher>> TreeWatcher::start(const Parts& parts, cons
   const MonoTime began = parts.clock.mono_now();
   OUTLAST_TRY_ASSIGN(trainer_files::TreeListing listing,
                      trainer_files::list_tree(parts.files, options.folder, options.listing, {}));
-  watcher->finder_.observe(std::move(listing), parts.clock.mono_now(), {});
+  watcher->finder_.observe(std::move(listing), parts.clock.mono_now(), std::nullopt);
   watcher->look_cost_ = parts.clock.mono_now() - began;
   watcher->state_at_start_ = watcher->finder_.state();
   for (const trainer_files::LeftOutSet& set : watcher->finder_.left_out()) {
@@ -86,13 +86,13 @@ Result<std::unique_ptr<TreeWatcher>> TreeWatcher::start(const Parts& parts, cons
   return watcher;
 }
 
-void TreeWatcher::watch(std::function<std::set<std::string>()> open_for_writing) {
+void TreeWatcher::watch(std::function<OpenFiles()> open_for_writing) {
   open_for_writing_ = std::move(open_for_writing);
   threads_.push_back(
       parts_.threads.spawn("finder", [this](const std::stop_token& stop) { run(stop); }));
   if (watch_ == nullptr) return;
-  threads_.push_back(
-      parts_.threads.spawn("file-watch", [this](const std::stop_token& stop) { wait_for_changes(stop); }));
+  threads_.push_back(parts_.threads.spawn(
+      "file-watch", [this](const std::stop_token& stop) { wait_for_changes(stop); }));
 }
 
 void TreeWatcher::look_now() {
@@ -164,7 +164,7 @@ void TreeWatcher::look(const std::stop_token& stop, std::optional<Order> last) {
   } else {
     // Asked for after the listing: what was closed by then was closed as it was listed, or was
     // changed since, which the comparison before the commit will see.
-    const std::set<std::string> open = last ? std::set<std::string>() : open_for_writing_();
+    const OpenFiles open = last ? std::nullopt : open_for_writing_();
     finder_.observe(*std::move(listing), parts_.clock.mono_now(), open);
   }
   look_cost_ = parts_.clock.mono_now() - began;

@@ -67,7 +67,8 @@ class TreeWatcher {
   const trainer_files::CommitState& state_at_start() const { return state_at_start_; }
 
   // From now on: who has what open, below the folder. Before the first look after the start.
-  void watch(std::function<std::set<std::string>()> open_for_writing);
+  using OpenFiles = trainer_files::CheckpointFinder::OpenFiles;
+  void watch(std::function<OpenFiles()> open_for_writing);
   void look_now();
   // For the last time: the trainer and its helpers have ended, in good order or not.
   void look_last(bool ended_well);
@@ -91,7 +92,7 @@ class TreeWatcher {
   trainer_files::CheckpointFinder finder_;
   std::vector<std::string> sets_at_start_;
   trainer_files::CommitState state_at_start_;
-  std::function<std::set<std::string>()> open_for_writing_;
+  std::function<OpenFiles()> open_for_writing_;
   std::unique_ptr<sys::FileWatch> watch_;  // none: we look from time to time
   bool is_watching_ = false;
   Duration look_cost_ = {};

@@ -10,6 +10,7 @@
 #include "agent/job_look.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "base/shell_word.h"
 #include "cli/ckpt_access.h"
 #include "cli/command_line.h"
 #include "cli/command_spec.h"

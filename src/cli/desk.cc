@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "base/shell_word.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "checkpoint/read_object.h"

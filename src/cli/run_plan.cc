@@ -21,11 +21,11 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/shell_word.h"
 #include "cli/command_line.h"
 #include "cli/text_layout.h"
 #include "job/spec.h"
 #include "job/spec_json.h"
-#include "machine/boot_unit.h"
 #include "notice/file_source.h"
 #include "notice/lifetime_source.h"
 #include "notice/notice_source.h"
@@ -70,16 +70,17 @@ std::string word_of(const std::vector<std::string>& command) {
 }
 
 // One word that is a whole command line was meant for the shell.
-std::vector<std::string> argv_of(const std::vector<std::string>& command) {
-  const bool is_line = command.size() == 1 &&
-                       command.front().find_first_of(" \t\n;|&$<>()`\"'") != std::string::npos;
-  return is_line ? agent::shell_argv(command.front()) : command;
+bool is_line(const std::vector<std::string>& command) {
+  return command.size() == 1 &&
+         command.front().find_first_of(" \t\n;|&$<>()`\"'") != std::string::npos;
 }
 
+// As somebody would type it.
 std::string typed(const std::vector<std::string>& command) {
+  if (is_line(command)) return command.front();
   std::vector<std::string> words;
   words.reserve(command.size());
-  for (const std::string& word : command) words.push_back(machine::shell_word(word));
+  for (const std::string& word : command) words.push_back(shell_word(word));
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -163,7 +164,8 @@ Result<RunPlan> make_run_plan(const Invocation& invocation,
   if (plan.named_itself) json["name"] = job_name_of(command);
   OUTLAST_TRY_ASSIGN(plan.spec, job::spec_from_json(with_options(std::move(json), invocation)));
   plan.command = plan.spec.run;
-  plan.trainer.argv = command.empty() ? agent::shell_argv(plan.spec.run) : argv_of(command);
+  plan.trainer.argv =
+      command.empty() || is_line(command) ? agent::shell_argv(plan.spec.run) : command;
   plan.take_over_now = invocation.flag("take-over");
   // On somebody's own machine, only if he said so.
   const bool file_says =

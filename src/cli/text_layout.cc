@@ -103,23 +103,6 @@ std::string table(const std::vector<std::vector<std::string>>& rows,
   return text;
 }
 
-std::string shell_word(std::string_view text) {
-  constexpr std::string_view kHarmless =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_";
-  if (!text.empty() && text.find_first_not_of(kHarmless) == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
-}
-
 std::string printable(std::string_view text) {
   const std::string_view shown = clip(text, kPrintableMax);
   std::string safe = printable_whole(shown);

@@ -32,9 +32,6 @@ std::string definition(std::string_view left, std::string_view right, std::size_
 std::string table(const std::vector<std::vector<std::string>>& rows,
                   const std::vector<bool>& is_number);
 
-// A word as it is typed in a shell: as it is, or in quotes if it needs them.
-std::string shell_word(std::string_view text);
-
 // What somebody typed or a program printed, safe to show: control characters become \xNN, and what
 // is longer than 100 characters is cut.
 std::string printable(std::string_view text);

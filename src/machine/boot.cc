@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/shell_word.h"
 #include "machine/boot_unit.h"
 #include "machine/tool.h"
 #include "sys/call_context.h"

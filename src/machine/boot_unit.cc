@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/shell_word.h"
 #include "base/time.h"
 #include "base/utf8.h"
 
@@ -27,13 +28,6 @@ bool is_lower_or_digit(char c) {
 }
 bool is_letter_or_digit(char c) {
   return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
-}
-
-// A word that means itself to systemd, to cron and to the shell.
-bool is_plain_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_letter_or_digit(c) || std::string_view("_-./:=,+@").find(c) != std::string_view::npos;
-  });
 }
 
 Error refused(std::string sentence) {
@@ -151,13 +145,6 @@ std::string cron_word(std::string_view text) {
 }
 
 }  // namespace
-
-std::string shell_word(std::string_view text) {
-  if (is_plain_word(text)) return std::string(text);
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
 
 Result<void> check_boot_spec(const BootSpec& spec) {
   OUTLAST_TRY(check_job(spec.job));

@@ -57,7 +57,4 @@ std::string cron_file_name(const JobName& job);
 // line of a crontab (with PATH and all, 998 bytes).
 Result<std::string> cron_file(const BootSpec& spec);
 
-// One word of a /bin/sh command line that means exactly `text`.
-std::string shell_word(std::string_view text);
-
 }  // namespace outlast::machine

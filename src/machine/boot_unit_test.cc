@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/shell_word.h"
 #include "sys/posix_world.h"
 #include "sys/process.h"
 

@@ -114,7 +114,7 @@ void raise_to(const std::optional<T>& other, std::optional<T>& highest) {
 }  // namespace
 
 void CheckpointFinder::observe(TreeListing listing, MonoTime now,
-                               const std::set<std::string>& open_for_writing) {
+                               const OpenFiles& open_for_writing) {
   if (listing.disturbed && has_started_) return;
   // Most looks find nothing new; the names are read again only when something is.
   const bool is_same = has_started_ && is_same_tree(listing_, listing);
@@ -145,15 +145,18 @@ void CheckpointFinder::observe(TreeListing listing, MonoTime now,
 
 void CheckpointFinder::observe_end(TreeListing listing, MonoTime now) {
   has_ended_well_ = true;
-  observe(std::move(listing), now, {});
+  observe(std::move(listing), now, std::nullopt);
   removed_.clear();
 }
 
 void CheckpointFinder::note_removals(MonoTime now) {
   for (auto& [name, track] : tracks_) {
+    const auto is_gone = [&](const std::string& path) { return listing_.find(path) == nullptr; };
+    // Checkpoints with numbers go one after the other, and none comes back.
+    const bool is_rotated = track.is_numbered && std::ranges::all_of(track.complete_paths, is_gone);
     std::erase_if(track.complete_paths, [&](const std::string& path) {
-      if (listing_.find(path) != nullptr) return false;
-      removed_[path] = now;
+      if (!is_gone(path)) return false;
+      if (!is_rotated) removed_[path] = now;
       return true;
     });
   }
@@ -164,8 +167,11 @@ CheckpointFinder::Track& CheckpointFinder::follow(const FoundSet& set, MonoTime 
   const std::uint64_t inode = inode_of(set, listing_);
   const auto [at, is_new] = tracks_.try_emplace(set.name);
   Track& track = at->second;
+  track.is_numbered = set.facts.step || set.facts.epoch;
   if (is_new) {
-    track = {.fingerprint = fingerprint, .unchanged_since = now, .inode = inode};
+    track.fingerprint = fingerprint;
+    track.unchanged_since = now;
+    track.inode = inode;
     // Removed a moment ago, and now written anew: it is what the state before had.
     track.was_complete = std::ranges::any_of(
         set.paths, [&](const std::string& path) { return removed_.contains(path); });
@@ -198,14 +204,16 @@ std::optional<std::string> CheckpointFinder::reason_to_leave_out(const FoundSet&
   return std::nullopt;
 }
 
-Duration CheckpointFinder::quiet_needed(const FoundSet& set, const Track& track) const {
+Duration CheckpointFinder::quiet_needed(const FoundSet& set, const Track& track,
+                                        bool is_closed) const {
   if (set.layout->shape == Shape::kFile && track.is_replaced) return options_.replaced_quiet;
+  if (set.layout->shape == Shape::kFile && is_closed) return options_.closed_quiet;
   if (!set.is_folder()) return options_.quiet;
   return set.layout->signs.empty() ? options_.bare_folder_quiet : options_.folder_quiet;
 }
 
 KnownSet CheckpointFinder::stand(FoundSet set, Track& track, MonoTime now,
-                                 const std::set<std::string>& open_for_writing) {
+                                 const OpenFiles& open_for_writing) {
   KnownSet known{.set = judge_set(std::move(set), listing_, looks_),
                  .is_overwritten = track.is_overwritten,
                  .is_in_place = track.is_in_place};
@@ -219,9 +227,10 @@ KnownSet CheckpointFinder::stand(FoundSet set, Track& track, MonoTime now,
                                  track.complete_fingerprint != track.fingerprint;
   const bool awaits_seal = is_changed_folder && judged.layout->proof == Proof::kSealed &&
                            judged.state == SetState::kUnsure;
-  const Duration needed = awaits_seal ? options_.abandoned : quiet_needed(judged, track);
+  const Duration needed =
+      awaits_seal ? options_.abandoned : quiet_needed(judged, track, open_for_writing.has_value());
   const bool is_proved = judged.state == SetState::kComplete && !is_changed_folder;
-  if (is_open(judged, open_for_writing)) {
+  if (open_for_writing && is_open(judged, *open_for_writing)) {
     known.why = "is open for writing";
   } else if (judged.state == SetState::kIncomplete) {
     if (quiet >= options_.abandoned) known.standing = Standing::kAbandoned;

@@ -23,7 +23,9 @@ struct FinderOptions {
   // How long a set must be as it is where nothing proves that it is complete: one file; a folder
   // that has what shows its kind; a folder that has only its name.
   Duration quiet = std::chrono::seconds(2);
-  // The same of one file that took another's name: who replaces writes the new one first.
+  // The same of one file that nobody has open any more, or that took another's name: who replaces
+  // writes the new one first.
+  Duration closed_quiet = std::chrono::milliseconds(500);
   Duration replaced_quiet = std::chrono::milliseconds(250);
   Duration folder_quiet = std::chrono::seconds(5);
   Duration bare_folder_quiet = std::chrono::seconds(10);
@@ -76,9 +78,10 @@ class CheckpointFinder {
       : options_(std::move(options)), looks_(files) {}
 
   // The first listing is the start, taken before the trainer runs: what is in it and never changes
-  // is not of its making. `open_for_writing`: listed paths that somebody has open; empty if that is
+  // is not of its making. `open_for_writing`: listed paths that somebody has open; none if that is
   // not known. A listing that was disturbed is not believed, except as the start.
-  void observe(TreeListing listing, MonoTime now, const std::set<std::string>& open_for_writing);
+  using OpenFiles = std::optional<std::set<std::string>>;
+  void observe(TreeListing listing, MonoTime now, const OpenFiles& open_for_writing);
 
   // The same for the last time: the trainer and all its helpers have ended, by themselves and in
   // good order, so that what they wrote was closed and what nothing speaks against is complete.
@@ -107,15 +110,15 @@ class CheckpointFinder {
     bool was_complete = false;
     bool is_overwritten = false;
     bool is_in_place = false;
+    bool is_numbered = false;  // its name is: it is not written again, and goes some day
     bool is_replaced = false;  // by its last change: another inode has its name
-    bool is_seen = false;  // in this round
+    bool is_seen = false;      // in this round
   };
   Track& follow(const FoundSet& set, MonoTime now);
   std::optional<std::string> reason_to_leave_out(const FoundSet& set, const Track& track) const;
   bool is_as_at_start(const FoundSet& set, const Track& track) const;
-  KnownSet stand(FoundSet set, Track& track, MonoTime now,
-                 const std::set<std::string>& open_for_writing);
-  Duration quiet_needed(const FoundSet& set, const Track& track) const;
+  KnownSet stand(FoundSet set, Track& track, MonoTime now, const OpenFiles& open_for_writing);
+  Duration quiet_needed(const FoundSet& set, const Track& track, bool is_closed) const;
   void note_removals(MonoTime now);
   void update_folder();
 

@@ -1,5 +1,7 @@
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -58,6 +60,36 @@ TEST_P(FinderModes, WhatATrainerLeftThatEndedWellIsComplete) {
     EXPECT_TRUE(rig.finder().state().is_ready);
     EXPECT_EQ(rig.finder().state().paths, (Paths{"model.pkl"}));
     EXPECT_EQ(rig.finder().state().entries.size(), 1U);
+  });
+}
+
+TEST_P(FinderModes, AFastRotationIsFollowed) {
+  GetParam().run([](sys::World& world, const std::string& dir) {
+    TrainerRig rig(world, dir);
+    rig.look(0);
+    for (int step = 1; step <= 5; ++step) {
+      rig.file(fmt::format("checkpoint_{}.pth", step), kWholeZip);
+      if (step > 2) rig.remove(fmt::format("checkpoint_{}.pth", step - 2));
+      rig.look(300);
+      EXPECT_TRUE(rig.finder().state().is_ready) << rig.finder().state().why_not;
+      EXPECT_EQ(rig.finder().state().step, static_cast<std::uint64_t>(step));
+    }
+  });
+}
+
+TEST_P(FinderModes, AFileThatNobodyHasOpenIsCompleteSooner) {
+  GetParam().run([](sys::World& world, const std::string& dir) {
+    TrainerRig rig(world, dir);
+    rig.look(0);
+    rig.file("model.pkl", "who knows where this ends");
+    rig.look(10, {"another.file"});
+    EXPECT_EQ(rig.standing("model.pkl"), "being written");
+    rig.look(500);
+    EXPECT_EQ(rig.standing("model.pkl"), "being written");  // nobody knows who has what open
+    rig.look(1, {"model.pkl"});
+    EXPECT_EQ(rig.standing("model.pkl"), "being written");
+    rig.look(1, {"another.file"});
+    EXPECT_EQ(rig.standing("model.pkl"), "complete");
   });
 }
 

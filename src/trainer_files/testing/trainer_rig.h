@@ -107,7 +107,9 @@ class TrainerRig {
   // Time passes, and the finder looks.
   void look(int milliseconds, const std::set<std::string>& open_for_writing = {}) {
     now_ += std::chrono::milliseconds(milliseconds);
-    finder_.observe(list(), now_, open_for_writing);
+    using OpenFiles = CheckpointFinder::OpenFiles;
+    finder_.observe(list(), now_,
+                    open_for_writing.empty() ? OpenFiles() : OpenFiles(open_for_writing));
   }
   void end(int milliseconds) {
     now_ += std::chrono::milliseconds(milliseconds);
