@@ -29,7 +29,7 @@ TABLE = {
     "counter": Example(["sh", "counter.sh", "--steps", "140", "--save-every", "20", "--pause", "0.05"],
                        ["--pause", "0"], r"^step (\d+)/", r"^resumed at step (\d+)", 20, 2.5, "counter.checkpoint",
                        polite=["--polite"]),
-    "learn": Example(["--epochs", "12", "--pause-ms", "2", "--save-every", "1200"], ["--pause-ms", "0"],
+    "learn": Example(["--epochs", "9", "--pause-ms", "2", "--save-every", "1200"], ["--pause-ms", "0"],
                      r"step (\d+)/", r"^resumed from .*_(\d+)\.bin", 1200, 3, "checkpoint_*.bin", polite=[]),
     "hf": Example(["python3", "hf_style.py", "--steps", "600", "--save-steps", "200", "--pause", "0.02"],
                   ["--pause", "0"], r"'step': (\d+)}", r"^Resuming from .*-(\d+)$", 200, 7, "out/checkpoint-*",
