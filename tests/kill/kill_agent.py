@@ -35,7 +35,7 @@ SLACK = 3.0  # seconds that a busy machine may add to what a save takes
 EVERY = {"options": 1, "plain": 10}  # seconds between saves: as we say; the least that outlast chooses itself
 GRACE = 5
 LEFT = 75
-USUAL_WARNINGS = {"notice", "retry", "left", "short"}
+USUAL_WARNINGS = {"notice", "retry", "left"}
 
 
 @dataclasses.dataclass
@@ -57,6 +57,7 @@ class Track:
         self.last = None  # steps of the one that was killed, if none has begun since
         self.exactly = None  # where a polite one left
         self.read = 0  # lines of the current life
+        self.base = 0  # what its steps are to be added to
 
     def new_life(self):
         self.read = 0
@@ -75,7 +76,7 @@ class Track:
             if found := re.search(self.example.resumed, line):
                 self.begun(when, int(found[1]))
             elif found := re.search(self.example.step, line):
-                step = int(found[1])
+                step = int(found[1]) + self.base
                 if self.steps and step <= self.steps[-1][1] and self.last is not None:
                     self.begun(when, 0)  # from the beginning: it would have said so otherwise
                 self.steps.append((when, step))
@@ -90,6 +91,7 @@ class Track:
         elif self.steps and step < self.steps[0][1]:
             raise Trouble(f"it resumed at step {step}, after an earlier life had resumed at {self.steps[0][1]}")
         self.last = self.exactly = None
+        self.base = step if self.example.counts_anew else 0
         self.steps = [(when, step)]
 
 
@@ -260,7 +262,7 @@ class Job:
                 raise Trouble(f"checkpoint {self.acknowledged} was acknowledged, and it {facts['text']}")
             elif kind == "job":
                 self.name = re.match(r"job '([^']+)'", facts["text"])[1]
-            elif kind in ("waiting", "started-over"):
+            elif kind in ("waiting", "started-over", "short"):
                 raise Trouble(f"{kind}: {facts['text']}")
             elif facts["level"] in ("warning", "bad") and kind not in USUAL_WARNINGS:
                 self.game.warnings[f"{kind}: {facts['text']}"] += 1

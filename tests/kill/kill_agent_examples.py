@@ -21,6 +21,7 @@ class Example:
     newest: str  # of what it writes
     modules: tuple = ()
     polite: typing.Optional[list] = None  # flags with which SIGTERM makes it save
+    counts_anew: bool = False  # it tells how far it is since it resumed
 
 
 # No faster than outlast can follow: who removes a checkpoint makes it wait for 2 s, and a folder that nothing
@@ -43,7 +44,7 @@ TABLE = {
                        r"^-- Epoch (\d+)/", r"^Loaded .*: (\d+) epochs", 1, 3, "model.joblib", ("sklearn", "joblib")),
     "xgboost": Example(["python3", "xgboost_census.py", "--rounds", "98", "--save-every", "7", "--pause", "0.1"],
                        ["--pause", "0"], r"^\[(\d+)\]", r"^Continuing with .*_(\d+)\.json", 7, 3,
-                       "models/model_*.json", ("xgboost", "numpy")),
+                       "models/model_*.json", ("xgboost", "numpy"), counts_anew=True),
 }
 
 
