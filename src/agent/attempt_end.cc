@@ -63,7 +63,8 @@ void Attempt::settle() {
 
 void Attempt::judge() {
   const job::TrainerEnd end = options_.judge(*exit_, told_to_leave(), options_.spec.exit_codes);
-  const bool is_short = now_ - life_began_ < kShortLife && !seen_->new_set;
+  // Who finds its last checkpoint has nothing left to do, and is soon done with that.
+  const bool is_short = now_ - life_began_ < kShortLife && !seen_->new_set && !committed_;
   tell(end.meaning == job::EndMeaning::kDone ? EventLevel::kGood : EventLevel::kNote,
        "trainer-ended", end.why,
        {{"exit", job::describe(*exit_)}, {"meaning", job::to_string(end.meaning)}});
