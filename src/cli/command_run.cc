@@ -242,9 +242,6 @@ Result<ExitCode> train(const RunPlan& plan, Context& context) {
                      agent::WorkFolder::open(world.files, world.clock, plan.watched, {}));
   RunScreen screen(context.terminal, world.threads, world.clock);
   ScreenLog screen_log(screen, world.clock);
-  // From here on Ctrl-C and SIGTERM are news, not the end.
-  OUTLAST_TRY_ASSIGN(std::vector<std::unique_ptr<notice::NoticeSource>> sources,
-                     notice_sources(plan, world, Logger(screen_log)));
   const agent::AgentId self = agent::this_agent(world);
   const auto tell = [&](agent::EventLevel level, std::string kind, std::string sentence) {
     screen.happened({.time = world.clock.wall_now(),
@@ -272,6 +269,10 @@ Result<ExitCode> train(const RunPlan& plan, Context& context) {
               kTimeToLogIn, plan, context);
     return code;
   }
+  // From here on Ctrl-C and SIGTERM are news, not the end. Not before: while we only wait, for the
+  // root or for another machine, nobody would hear them.
+  OUTLAST_TRY_ASSIGN(std::vector<std::unique_ptr<notice::NoticeSource>> sources,
+                     notice_sources(plan, world, Logger(screen_log)));
   agent::AttemptOptions options = {.spec = plan.spec,
                                    .trainer = plan.trainer,
                                    .command = plan.command,
