@@ -231,11 +231,21 @@ void shut_down(const agent::AttemptEnding& ending, Duration at_least, const RunP
   if (!off) context.terminal.warn(off.error().to_string());
 }
 
+Result<void> make_root(const std::string& path, sys::World& world) {
+  const Result<sys::FileInfo> info = world.files.stat(path);
+  if (info && info->type == sys::FileType::kFile) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("the root, {}, is a file: give a folder, or a bucket such as "
+                             "s3://bucket/prefix",
+                             printable(path)));
+  }
+  if (info) return {};
+  return sys::make_dirs(world.files, path).while_doing(fmt::format("make the root {}", path));
+}
+
 Result<ExitCode> train(const RunPlan& plan, Context& context) {
   sys::World& world = context.world;
-  if (plan.root.kind == store::StoreKind::kFolder && !world.files.stat(plan.root.path)) {
-    OUTLAST_TRY(sys::make_dirs(world.files, plan.root.path).while_doing("make the root"));
-  }
+  if (plan.root.kind == store::StoreKind::kFolder) OUTLAST_TRY(make_root(plan.root.path, world));
   OUTLAST_TRY_ASSIGN(const std::unique_ptr<store::ObjectStore> root,
                      store::open_store(plan.root, world));
   OUTLAST_TRY_ASSIGN(agent::WorkFolder work,
