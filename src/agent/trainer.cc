@@ -1,5 +1,6 @@
 #include "agent/trainer.h"
 
+#include <fmt/core.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "job/trainer_end.h"
 #include "sys/process.h"
@@ -39,6 +41,22 @@ std::vector<std::pair<std::string, std::string>> merged_environment(
   return {merged.begin(), merged.end()};
 }
 
+Error not_started(const std::string& program, const Error& error) {
+  if (error.code() == ErrorCode::kNotFound) {
+    return {error.code(), program.find('/') == std::string::npos
+                              ? fmt::format("there is no program '{}' in PATH", program)
+                              : fmt::format("there is no program '{}', or not the one that its "
+                                            "first line (#!) names",
+                                            program)};
+  }
+  if (error.code() == ErrorCode::kPermissionDenied) {
+    return {error.code(), fmt::format("'{}' may not be run: make it executable (chmod +x), or name "
+                                      "the program that runs it, such as python3",
+                                      program)};
+  }
+  return error;
+}
+
 }  // namespace
 
 std::vector<std::string> shell_argv(const std::string& script) {
@@ -55,8 +73,9 @@ Result<std::unique_ptr<Trainer>> Trainer::start(const Parts& parts, const Traine
   const auto printed = listener.printed;
   spec.out.target = [printed](std::string_view piece) { printed(false, piece); };
   spec.err.target = [printed](std::string_view piece) { printed(true, piece); };
-  OUTLAST_TRY_ASSIGN(std::unique_ptr<sys::Process> process, parts.processes.spawn(std::move(spec)));
-  std::unique_ptr<Trainer> trainer(new Trainer(parts, std::move(process)));
+  Result<std::unique_ptr<sys::Process>> process = parts.processes.spawn(std::move(spec));
+  if (!process) return not_started(command.argv.front(), process.error());
+  std::unique_ptr<Trainer> trainer(new Trainer(parts, *std::move(process)));
   trainer->thread_ = parts.threads.spawn(
       "trainer", [self = trainer.get(), listener = std::move(listener)](
                      const std::stop_token& stop) { self->carry(listener, stop); });

@@ -127,7 +127,7 @@ ExitCode exit_code_of(const agent::AttemptEnding& ending) {
     case agent::AttemptOutcome::kLeft:
       return ending.interrupted ? ExitCode::kInterrupted : ExitCode::kLeft;
     case agent::AttemptOutcome::kBroken:
-      return ExitCode::kNotAvailable;
+      return ending.broken_by ? exit_code_for(*ending.broken_by) : ExitCode::kNotAvailable;
     // None of these is to be started again by whoever starts what failed.
     case agent::AttemptOutcome::kFailed:
     case agent::AttemptOutcome::kCancelled:
@@ -142,8 +142,9 @@ std::string next_words(const agent::AttemptEnding& ending, const RunPlan& plan) 
   switch (ending.outcome) {
     case agent::AttemptOutcome::kDone:
       return fmt::format("what it saved: outlast ckpt ls --root {} --job {}", plan.spec.root, job);
-    case agent::AttemptOutcome::kLeft:
     case agent::AttemptOutcome::kBroken:
+      return "once that is put right, give the same command again, here or on another machine";
+    case agent::AttemptOutcome::kLeft:
       return "to go on, here or on another machine, give the same command again";
     case agent::AttemptOutcome::kFailed:
     case agent::AttemptOutcome::kCancelled:
