@@ -4,6 +4,8 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "job/trainer_end.h"
 #include "sys/process.h"
@@ -23,6 +26,8 @@
 
 namespace outlast::agent {
 namespace {
+
+constexpr std::size_t kKnownMax = 4096;
 
 job::TrainerExit exit_of(const sys::ExitStatus& status) {
   if (const auto* const signaled = std::get_if<sys::Signaled>(&status)) {
@@ -85,7 +90,7 @@ Result<std::unique_ptr<Trainer>> Trainer::start(const Parts& parts, const Traine
 void Trainer::carry(const Listener& listener, const std::stop_token& stop) {
   const Result<sys::ExitStatus> status = process_->wait({.stop = stop});
   // Helpers that outlived it would go on writing.
-  if (status) (void)process_->signal_group(SIGKILL);
+  if (status) kill_known();
   if (status) {
     listener.ended(exit_of(*status));
   } else {
@@ -94,13 +99,12 @@ void Trainer::carry(const Listener& listener, const std::stop_token& stop) {
 }
 
 bool Trainer::can_ask(int signal_number) {
-  const Result<std::vector<sys::FamilyMember>> family = parts_.families.family(process_->pid(), "");
+  const Result<std::vector<sys::FamilyMember>> family = this->family("");
   return family && sys::pick_receiver(*family, signal_number);
 }
 
 Result<bool> Trainer::ask(int signal_number) {
-  OUTLAST_TRY_ASSIGN(const std::vector<sys::FamilyMember> family,
-                     parts_.families.family(process_->pid(), ""));
+  OUTLAST_TRY_ASSIGN(const std::vector<sys::FamilyMember> family, this->family(""));
   const std::optional<sys::FamilyMember> receiver = sys::pick_receiver(family, signal_number);
   if (!receiver) return false;
   OUTLAST_TRY(parts_.families.signal(*receiver, signal_number));
@@ -109,8 +113,7 @@ Result<bool> Trainer::ask(int signal_number) {
 
 std::set<std::string> Trainer::open_for_writing(const std::string& folder) {
   std::set<std::string> open;
-  const Result<std::vector<sys::FamilyMember>> family =
-      parts_.families.family(process_->pid(), folder);
+  const Result<std::vector<sys::FamilyMember>> family = this->family(folder);
   if (!family) return open;
   for (const sys::FamilyMember& member : *family) {
     for (const std::string& path : member.writes) {
@@ -120,14 +123,31 @@ std::set<std::string> Trainer::open_for_writing(const std::string& folder) {
   return open;
 }
 
+Result<std::vector<sys::FamilyMember>> Trainer::family(const std::string& folder) {
+  OUTLAST_TRY_ASSIGN(std::vector<sys::FamilyMember> family,
+                     parts_.families.family(process_->pid(), folder));
+  const MutexLock lock(mutex_);
+  if (known_.size() > kKnownMax) known_.clear();  // who comes and goes all the time
+  for (const sys::FamilyMember& member : family) {
+    known_.insert_or_assign({member.pid, member.started}, member).first->second.writes.clear();
+  }
+  return family;
+}
+
+void Trainer::kill_known() {
+  std::map<std::pair<int, std::uint64_t>, sys::FamilyMember> known;
+  {
+    const MutexLock lock(mutex_);
+    known = known_;
+  }
+  for (const auto& [id, member] : known) (void)parts_.families.signal(member, SIGKILL);
+  (void)process_->signal_group(SIGKILL);
+}
+
 void Trainer::kill() {
   // First seen, then killed: once its parent has ended, a child that left the group is not found.
-  if (const auto family = parts_.families.family(process_->pid(), "")) {
-    for (const sys::FamilyMember& member : *family) {
-      (void)parts_.families.signal(member, SIGKILL);
-    }
-  }
-  (void)process_->signal_group(SIGKILL);
+  (void)family("");
+  kill_known();
 }
 
 }  // namespace outlast::agent
