@@ -40,7 +40,7 @@ class Away(AgentTest):
         self.assertEqual(self.restored(), {"state": "3"})
         self.assertEqual(len(run.events("began") + run.events("resumed")), 1)
         self.is_clean()
-        kept = "".join(path.read_text(encoding="utf-8") for path in sorted(jobs.glob("j/attempts/1/events/*")))
+        kept = "".join(path.read_text(encoding="utf-8") for path in sorted(jobs.glob("j/attempts/*/events/*")))
         for kind in ("began", "save-failed", "caught-up", "done"):
             self.assertIn(f'"event":"{kind}"', kept)
 
