@@ -54,6 +54,10 @@ Error not_started(const std::string& program, const Error& error) {
                                             "first line (#!) names",
                                             program)};
   }
+  if (error.code() == ErrorCode::kPermissionDenied && program.find('/') == std::string::npos) {
+    // Also where a folder of PATH cannot be read, and nothing is in the others.
+    return {ErrorCode::kNotFound, fmt::format("PATH has no program '{}' that may be run", program)};
+  }
   if (error.code() == ErrorCode::kPermissionDenied) {
     return {error.code(), fmt::format("'{}' may not be run: make it executable (chmod +x), or name "
                                       "the program that runs it, such as python3",
