@@ -19,8 +19,8 @@ class Helpers(AgentTest):
     def pids(self):
         return [int(pid) for pid in self.noted("pids").split()]
 
-    def are_gone(self):
-        for pid in self.pids():
+    def are_gone(self, pids):
+        for pid in pids:
             wait_until(f"an end of process {pid}", lambda pid=pid: not is_alive(pid))
 
     def test_all_are_gone_when_the_machine_is_left(self):
@@ -28,18 +28,20 @@ class Helpers(AgentTest):
         run.wait_for("saved")
         run.signal(signal.SIGTERM)
         self.ends(run, LEFT)
-        self.assertEqual([pid for pid in self.pids() if is_alive(pid)], [])
+        self.are_gone(self.pids())
 
     def test_all_are_gone_when_the_agent_is_killed(self):
         run = self.train(self.trainer(WITH_HELPERS + "forever()"))
         run.wait_for("saved")
         run.signal(signal.SIGKILL)
         self.ends(run, 128 + signal.SIGKILL)
-        self.are_gone()
+        self.are_gone(self.pids())
 
     def test_none_outlives_a_trainer_that_dies(self):
         trainer = self.trainer(WITH_HELPERS + """
-if load() == 2: sys.exit(0)
+if load() == 2:
+    wait_for("enough")
+    sys.exit(0)
 wait_for("saved")
 os.kill(os.getpid(), signal.SIGKILL)
 """)
@@ -47,10 +49,13 @@ os.kill(os.getpid(), signal.SIGKILL)
         run.wait_for("saved")
         first = self.pids()
         self.go("saved")
-        run.wait_for("retry")
-        self.assertEqual([pid for pid in first if is_alive(pid)], [])
+        run.wait_for("resumed")
+        self.are_gone(first)  # while the next life goes on
+        self.assertEqual(run.events("done"), [])
+        run.wait_for("saved", 2)
+        self.go("enough")
         self.ends(run, 0)
-        self.assertEqual([pid for pid in self.pids() if is_alive(pid)], [])
+        self.are_gone(self.pids())
 
 
 class TwoAgents(AgentTest):
@@ -61,8 +66,8 @@ class TwoAgents(AgentTest):
         first = self.train(trainer)
         first.wait_for("began")
         second = self.ends(self.train(trainer), 1)
-        self.assertEqual(second.said(), f"outlast: error: another 'outlast run' works in {self.work}/ckpt; wait until it "
-                         "has ended, or run this one in a folder of its own\n")
+        self.assertEqual(second.said(), f"outlast: error: another 'outlast run' works in {self.work}/ckpt; "
+                         "wait until it has ended, or run this one in a folder of its own\n")
         self.go("enough")
         self.ends(first, 0)
 
@@ -71,10 +76,10 @@ class TwoAgents(AgentTest):
         first = self.train(trainer)
         first.wait_for("saved")
         second = self.ends(self.train(trainer, folder=self.folder("elsewhere")), 1)
-        self.assertRegex(second.texts("waiting")[0], "^job 'j' was trained on .* a moment ago, which did not say that it "
-                         "ended; listening for .* whether it still lives \\(--take-over does not wait\\)$")
-        self.assertRegex(second.said(), "\noutlast: error: job 'j' is being trained on .* right now; stop it there, or take it "
-                         "over with --take-over\n$")
+        self.assertRegex(second.texts("waiting")[0], "^job 'j' was trained on .* a moment ago, which did not say "
+                         "that it ended; listening for .* whether it still lives \\(--take-over does not wait\\)$")
+        self.assertRegex(second.said(), "\noutlast: error: job 'j' is being trained on .* right now; stop it "
+                         "there, or take it over with --take-over\n$")
         self.go("enough")
         self.ends(first, 0)
         self.assertEqual(len(self.attempts()), 1)

@@ -10,12 +10,12 @@ from agent_rig import LEFT, AgentTest
 class ExitCodes(AgentTest):
     def test_one_that_exits_0_at_once_is_done_with_a_warning_and_never_started_again(self):
         run = self.ends(self.train(["true"]), 0)
-        self.assertRegex(run.texts("short")[0], "^the trainer ended after .* with exit code 0 and without a checkpoint: "
-                         "is that all there was to do\\?$")
+        self.assertRegex(run.texts("short")[0], "^the trainer ended after .* with exit code 0 and without a "
+                         "checkpoint: is that all there was to do\\?$")
         self.assertEqual(run.texts("done"), ["the trainer is done: it ended with exit code 0"])
         again = self.ends(self.train(["true"]), 0)
-        self.assertRegex(again.said(), "job 'j' is done since .*: the trainer is done: it ended with exit code 0; nothing "
-                         f"is left to do. To train it further: outlast resume j --root {self.root}\n")
+        self.assertRegex(again.said(), "job 'j' is done since .*: the trainer is done: it ended with exit code 0; "
+                         f"nothing is left to do. To train it further: outlast resume j --root {self.root}\n")
         self.assertEqual(again.events("began"), [])
 
     def test_75_by_itself_is_started_again_from_what_it_saved(self):
@@ -54,8 +54,8 @@ sys.exit(1)
         self.ends(run, 1)
         self.assertEqual(len(run.events("retry")), 2)
         self.assertRegex(run.texts("retry")[1], "^the trainer died of exit code 1 at step 1; retry 2 of 2 in ")
-        self.assertEqual(run.texts("failed"), ["the trainer died 2 times in a row of exit code 1 at step 1, and the job's "
-                                               "2 retries without progress are used up"])
+        self.assertEqual(run.texts("failed"), ["the trainer died 2 times in a row of exit code 1 at step 1, and "
+                                               "the job's 2 retries without progress are used up"])
         self.assertEqual(run.printed().splitlines(), ["step 0 torn False"] + 2 * ["step 1 torn False"])
         self.assertEqual((self.work / "ckpt/.outlast-run/aside/torn").read_text(), "half of some")
 
@@ -100,7 +100,8 @@ with open(CKPT / "half", "w") as file:
         self.assertEqual(run.texts("trainer-ended")[0],
                          "the trainer failed with SIGKILL; most often the machine had run out of memory")
         self.assertEqual(self.noted("came back"), "['.outlast-run', 'outlast.log', 'state']")
-        self.assertRegex(run.texts("set-aside")[0], "^1 that no checkpoint has was set aside, in .*/ckpt/.outlast-run/aside$")
+        self.assertRegex(run.texts("set-aside")[0], "^1 that no checkpoint has was set aside, in "
+                         ".*/ckpt/.outlast-run/aside$")
         self.assertEqual(self.restored(), {"state": "1"})
 
     def test_who_dies_while_it_overwrites_its_only_checkpoint_gets_the_old_one_back(self):

@@ -69,8 +69,8 @@ class Run:
         return os.pread(self.out.fileno(), 1 << 24, 0).decode()
 
     def events(self, kind=None):
-        lines = [line for line in self.said().splitlines(keepends=True) if line.startswith("{") and line.endswith("}\n")]
-        found = [json.loads(line) for line in lines]
+        whole = [line for line in self.said().splitlines(keepends=True) if line.endswith("}\n")]
+        found = [json.loads(line) for line in whole if line.startswith("{")]
         return [event for event in found if kind in (None, event["event"])]
 
     def texts(self, kind):
@@ -191,5 +191,5 @@ def kill(pid, number=signal.SIGKILL):
 
 def main():
     global PROGRAM
-    PROGRAM = sys.argv.pop(1)
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=2)

@@ -28,8 +28,8 @@ class Away(AgentTest):
         jobs.rename(self.root / "away")
         jobs.touch()
         self.go("after1")
-        self.assertRegex(run.wait_for("save-failed")["text"], "^checkpoints cannot be saved: put .*: 'jobs' is an object, .*; "
-                         "training goes on, and it is tried again$")
+        self.assertRegex(run.wait_for("save-failed")["text"], "^checkpoints cannot be saved: put .*: 'jobs' is an "
+                         "object, .*; training goes on, and it is tried again$")
         self.go("after2")
         jobs.unlink()
         (self.root / "away").rename(jobs)
@@ -79,8 +79,8 @@ wait_for("after2")
         run.wait_for("saved")
         ballast = self.fill(disk)
         self.go("after1")
-        self.assertRegex(run.wait_for("save-failed")["text"], "^checkpoints cannot be saved: .*: No space left on device; "
-                         ".*free some space on that disk.*; training goes on, and it is tried again$")
+        self.assertRegex(run.wait_for("save-failed")["text"], "^checkpoints cannot be saved: .*: No space left on "
+                         "device; .*free some space on that disk.*; training goes on, and it is tried again$")
         self.assertEqual(run.events("trainer-ended"), [])
         ballast.unlink()
         run.wait_for("caught-up")
@@ -106,8 +106,8 @@ forever()
         (work / "ckpt" / ".outlast-run" / "lock").touch()
         self.fill(disk)
         again = self.ends(self.train(trainer, folder=work), 1)
-        self.assertRegex(again.texts("broken")[0], "^restore the newest checkpoint: .* it needs 2.0 MiB more on the disk, "
-                         "which has 0 B left .*; free some space, or choose another folder$")
+        self.assertRegex(again.texts("broken")[0], "^restore the newest checkpoint: .* it needs 2.0 MiB more on the "
+                         "disk, which has 0 B left .*; free some space, or choose another folder$")
         self.assertFalse((self.scratch / "started").exists())
         self.assertIn("once that is put right, give the same command again", again.said())
         # Room is made, and it goes on as if nothing had been.
