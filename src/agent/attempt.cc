@@ -237,6 +237,7 @@ void Attempt::handle(FolderRestored message) {
     return;
   }
   end_attempt(AttemptOutcome::kBroken, started.error().to_string());
+  ending_->broken_by = started.error().code();
 }
 
 Result<void> Attempt::start_trainer(const RestoredFolder& restored) {

@@ -21,6 +21,7 @@
 #include "agent/tree_watcher.h"
 #include "agent/uploader.h"
 #include "agent/work_folder.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/mutex.h"
 #include "base/result.h"
@@ -72,6 +73,7 @@ struct AttemptEnding {
   AttemptOutcome outcome = AttemptOutcome::kLeft;
   std::string why = {};
   bool interrupted = false;  // by a person's Ctrl-C
+  std::optional<ErrorCode> broken_by = {};
 };
 
 // One attempt: an actor that owns all decisions. Everything that happens reaches its inbox; the

@@ -44,6 +44,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr Duration kRootWait = seconds(5);     // between two tries
+constexpr Duration kSilenceMax = seconds(10);  // before a person is told what we wait for
 constexpr Duration kListenEvery = seconds(2);  // to whoever has the job
 constexpr std::uint64_t kIdBytesMax = 4096;
 
@@ -68,7 +69,8 @@ Result<T> patiently(sys::World& world, const BeginRequest& request, const sys::C
   const MonoTime give_up = saturating_add(began, request.root_patience);
   bool told = false;
   while (true) {
-    Result<T> answer = ask(ctx.until(give_up));
+    Result<T> answer =
+        ask(ctx.until(told ? give_up : std::min(give_up, saturating_add(began, kSilenceMax))));
     if (answer || !may_come_back(answer.error())) return answer;
     if (saturating_add(world.clock.mono_now(), kRootWait) >= give_up) {
       return Error(ErrorCode::kUnavailable,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "job/trainer_end.h"
 #include "sys/environment.h"
@@ -65,9 +68,15 @@ class Trainer {
  private:
   Trainer(const Parts& parts, std::unique_ptr<sys::Process> process);
   void carry(const Listener& listener, const std::stop_token& stop);
+  // Who belongs to it now; each of them is remembered.
+  Result<std::vector<sys::FamilyMember>> family(const std::string& folder);
+  void kill_known();
 
   const Parts parts_;
   const std::unique_ptr<sys::Process> process_;
+  mutable Mutex mutex_;
+  // By pid and start. A helper that left the group is not found any more once its parent has ended.
+  std::map<std::pair<int, std::uint64_t>, sys::FamilyMember> known_ OUTLAST_GUARDED_BY(mutex_);
   std::unique_ptr<sys::Thread> thread_;  // ends before what it uses
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,34 +20,55 @@ namespace outlast {
 namespace {
 
 // What nlohmann's parser lets through and we do not: depth (its dump() is recursive) and duplicate
-// keys (it keeps the last). Called at every event of a parse; throws Refused, caught in
-// parse_json().
-struct Refused {
-  Error why;
-};
-
-class StrictFilter {
+// keys (it keeps the last). Looks at the text before it is parsed: a callback of the parse itself
+// makes it look at a whole array again after each object in it.
+class StrictLook : public nlohmann::json_sax<Json> {
  public:
-  explicit StrictFilter(std::size_t depth_max) : depth_max_(depth_max) {}
+  explicit StrictLook(std::size_t depth_max) : depth_max_(depth_max) {}
 
-  void operator()(int depth, Json::parse_event_t event, const Json& parsed) {
-    using Event = Json::parse_event_t;
-    if (static_cast<std::size_t>(depth) >= depth_max_ &&
-        (event == Event::object_start || event == Event::array_start)) {
-      throw Refused{{ErrorCode::kInvalidArgument,
-                     fmt::format("JSON is nested more than {} deep", depth_max_)}};
-    }
-    if (event == Event::object_start) keys_.emplace_back();
-    if (event == Event::object_end) keys_.pop_back();
-    if (event == Event::key && !keys_.back().insert(parsed.get<std::string>()).second) {
-      throw Refused{{ErrorCode::kCorrupt, fmt::format("JSON key '{}' appears twice",
-                                                      parsed.get<std::string>().substr(0, 80))}};
-    }
+  // Why the text is refused; none if it is fine, or no JSON at all.
+  const std::optional<Error>& refused() const { return refused_; }
+
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool start_object(std::size_t /*size*/) override { return open(); }
+  bool start_array(std::size_t /*size*/) override { return open(); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    if (keys_.back().insert(name).second) return true;
+    refused_ =
+        Error(ErrorCode::kCorrupt, fmt::format("JSON key '{}' appears twice", name.substr(0, 80)));
+    return false;
+  }
+  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*why*/) override {
+    return false;
   }
 
  private:
+  bool open() {
+    if (keys_.size() >= depth_max_) {
+      refused_ = Error(ErrorCode::kInvalidArgument,
+                       fmt::format("JSON is nested more than {} deep", depth_max_));
+      return false;
+    }
+    keys_.emplace_back();
+    return true;
+  }
+  bool close() {
+    keys_.pop_back();
+    return true;
+  }
+
   std::size_t depth_max_;
-  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+  std::vector<std::set<std::string>> keys_;  // of the objects that are open; arrays have none
+  std::optional<Error> refused_;
 };
 
 Error bad_member(std::string_view key, std::string_view expected) {
@@ -68,18 +90,15 @@ Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
         ErrorCode::kInvalidArgument,
         fmt::format("JSON of {} bytes is over the limit of {}", text.size(), limits.bytes_max));
   }
-  StrictFilter filter(limits.depth_max);
+  StrictLook look(limits.depth_max);
   try {
-    return Json::parse(text, [&](int depth, Json::parse_event_t event, Json& parsed) {
-      filter(depth, event, parsed);
-      return true;
-    });
+    (void)Json::sax_parse(text, &look);
+    if (look.refused()) return *look.refused();
+    return Json::parse(text);
   } catch (const Json::parse_error& error) {
     return Error(ErrorCode::kCorrupt, fmt::format("not JSON at byte {}", error.byte));
   } catch (const Json::out_of_range&) {
     return Error(ErrorCode::kCorrupt, "JSON has a number that is too large");
-  } catch (const Refused& refused) {
-    return refused.why;
   }
 }
 

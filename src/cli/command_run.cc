@@ -127,7 +127,7 @@ ExitCode exit_code_of(const agent::AttemptEnding& ending) {
     case agent::AttemptOutcome::kLeft:
       return ending.interrupted ? ExitCode::kInterrupted : ExitCode::kLeft;
     case agent::AttemptOutcome::kBroken:
-      return ExitCode::kNotAvailable;
+      return ending.broken_by ? exit_code_for(*ending.broken_by) : ExitCode::kNotAvailable;
     // None of these is to be started again by whoever starts what failed.
     case agent::AttemptOutcome::kFailed:
     case agent::AttemptOutcome::kCancelled:
@@ -142,8 +142,9 @@ std::string next_words(const agent::AttemptEnding& ending, const RunPlan& plan) 
   switch (ending.outcome) {
     case agent::AttemptOutcome::kDone:
       return fmt::format("what it saved: outlast ckpt ls --root {} --job {}", plan.spec.root, job);
-    case agent::AttemptOutcome::kLeft:
     case agent::AttemptOutcome::kBroken:
+      return "once that is put right, give the same command again, here or on another machine";
+    case agent::AttemptOutcome::kLeft:
       return "to go on, here or on another machine, give the same command again";
     case agent::AttemptOutcome::kFailed:
     case agent::AttemptOutcome::kCancelled:
@@ -231,20 +232,27 @@ void shut_down(const agent::AttemptEnding& ending, Duration at_least, const RunP
   if (!off) context.terminal.warn(off.error().to_string());
 }
 
+Result<void> make_root(const std::string& path, sys::World& world) {
+  const Result<sys::FileInfo> info = world.files.stat(path);
+  if (info && info->type == sys::FileType::kFile) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("the root, {}, is a file: give a folder, or a bucket such as "
+                             "s3://bucket/prefix",
+                             printable(path)));
+  }
+  if (info) return {};
+  return sys::make_dirs(world.files, path).while_doing(fmt::format("make the root {}", path));
+}
+
 Result<ExitCode> train(const RunPlan& plan, Context& context) {
   sys::World& world = context.world;
-  if (plan.root.kind == store::StoreKind::kFolder && !world.files.stat(plan.root.path)) {
-    OUTLAST_TRY(sys::make_dirs(world.files, plan.root.path).while_doing("make the root"));
-  }
+  if (plan.root.kind == store::StoreKind::kFolder) OUTLAST_TRY(make_root(plan.root.path, world));
   OUTLAST_TRY_ASSIGN(const std::unique_ptr<store::ObjectStore> root,
                      store::open_store(plan.root, world));
   OUTLAST_TRY_ASSIGN(agent::WorkFolder work,
                      agent::WorkFolder::open(world.files, world.clock, plan.watched, {}));
   RunScreen screen(context.terminal, world.threads, world.clock);
   ScreenLog screen_log(screen, world.clock);
-  // From here on Ctrl-C and SIGTERM are news, not the end.
-  OUTLAST_TRY_ASSIGN(std::vector<std::unique_ptr<notice::NoticeSource>> sources,
-                     notice_sources(plan, world, Logger(screen_log)));
   const agent::AgentId self = agent::this_agent(world);
   const auto tell = [&](agent::EventLevel level, std::string kind, std::string sentence) {
     screen.happened({.time = world.clock.wall_now(),
@@ -272,6 +280,10 @@ Result<ExitCode> train(const RunPlan& plan, Context& context) {
               kTimeToLogIn, plan, context);
     return code;
   }
+  // From here on Ctrl-C and SIGTERM are news, not the end. Not before: while we only wait, for the
+  // root or for another machine, nobody would hear them.
+  OUTLAST_TRY_ASSIGN(std::vector<std::unique_ptr<notice::NoticeSource>> sources,
+                     notice_sources(plan, world, Logger(screen_log)));
   agent::AttemptOptions options = {.spec = plan.spec,
                                    .trainer = plan.trainer,
                                    .command = plan.command,

@@ -124,9 +124,9 @@ Result<void> take_folders(const std::string& here, RunPlan& plan, sys::World& wo
   plan.trainer.folder = here;
   plan.watched = here;
   if (!plan.spec.checkpoint.dir) return {};
-  plan.watched = sys::join_path(here, *plan.spec.checkpoint.dir);
-  const bool holds_us = here == plan.watched || here.starts_with(plan.watched + "/");
-  if (*plan.spec.checkpoint.dir == "." || holds_us) {
+  const std::string& dir = *plan.spec.checkpoint.dir;
+  plan.watched = dir == "." ? here : sys::join_path(here, dir);
+  if (here == plan.watched || here.starts_with(plan.watched + "/")) {
     return wrong(
         fmt::format("the folder of the checkpoints is {}, which holds more than "
                     "checkpoints: name a folder in it, or let them be found (auto)",

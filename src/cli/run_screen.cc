@@ -93,7 +93,7 @@ RunScreen::RunScreen(const Terminal& terminal, sys::Threads& threads, sys::Clock
       is_person_(terminal.console().err_is_terminal() && !terminal.json()),
       line_(terminal, clock),
       inbox_(threads, kItemsMax),
-      thread_(threads.spawn("screen", [this](const std::stop_token&) { run(); })) {}
+      thread_(threads.spawn("screen", [this](const std::stop_token& stop) { run(stop); })) {}
 
 RunScreen::~RunScreen() = default;
 
@@ -118,10 +118,10 @@ void RunScreen::finish() {
   thread_->join();
 }
 
-// Ends when the inbox is closed and empty.
-void RunScreen::run() {
+// Ends when the inbox is empty, and closed or no more wanted: who gives up early does not finish().
+void RunScreen::run(const std::stop_token& stop) {
   while (true) {
-    const Result<Item> item = inbox_.receive({});
+    const Result<Item> item = inbox_.receive({.stop = stop});
     if (!item) break;
     std::visit([this](const auto& one) { show(one); }, *item);
   }

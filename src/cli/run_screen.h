@@ -48,7 +48,7 @@ class RunScreen : public agent::Front {
   };
   using Item = std::variant<Piece, agent::Event, agent::Beat>;
 
-  void run();
+  void run(const std::stop_token& stop);
   void show(const Piece& piece);
   void show(const agent::Event& event);
   void show(const agent::Beat& beat);

@@ -1,0 +1,260 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>  // IWYU pragma: keep
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "agent/attempt.h"
+#include "agent/attempt_record.h"
+#include "agent/beat.h"
+#include "agent/begin_attempt.h"
+#include "agent/event.h"
+#include "agent/work_folder.h"
+#include "base/encoding.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "checkpoint/checkpoints.h"
+#include "job/history.h"
+#include "job/log_entry.h"
+#include "job/spec.h"
+#include "job/spec_json.h"
+#include "sim/sim_process.h"
+#include "sim/simulation.h"
+#include "store/faulty_store.h"
+#include "store/memory_store.h"
+#include "store/object_store.h"
+#include "sys/file_ops.h"
+#include "sys/world.h"
+#include "trainer_files/layouts.h"
+
+namespace outlast::agent {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr int kSteps = 40;
+constexpr Duration kStepTime = seconds(30);
+
+// Remembers everything. In a simulation one thread runs at a time.
+class Witness : public Front {
+ public:
+  void printed(bool /*is_err*/, std::string_view /*piece*/) override {}
+  void happened(const Event& event) override { events.push_back(event); }
+  void stands(const Beat& beat) override { beats.push_back(beat); }
+  Duration stands_every() const override { return seconds(5); }
+
+  std::vector<std::string> texts(std::string_view kind) const {
+    std::vector<std::string> found;
+    for (const Event& event : events) {
+      if (event.kind == kind) found.push_back(event.sentence);
+    }
+    return found;
+  }
+
+  std::vector<Event> events;
+  std::vector<Beat> beats;
+};
+
+job::Spec demo_spec() {
+  return job::spec_from_json({{"name", "demo"},
+                              {"run", "trainer"},
+                              {"checkpoint", {{"dir", "ckpt"}, {"every", "1m"}}}})
+      .value();
+}
+
+// A machine whose trainer writes a step every half minute, and a root that may be away.
+class Trial {
+ public:
+  Trial() {
+    machine_.processes().install("trainer", [this](sim::SimProcessSelf&) {
+      sys::World& world = machine_.world();
+      for (int step = 1; step <= kSteps; ++step) {
+        (void)world.clock.sleep_for(kStepTime, {});
+        (void)sys::write_file_atomically(world.files, "/work/state",
+                                         as_bytes(std::to_string(step)));
+        if (after_step) after_step(step);
+      }
+      return 0;
+    });
+  }
+
+  Result<std::variant<Begun, job::LogEntry>> begin(sys::World& world) {
+    return begin_attempt(
+        root_, world,
+        {.spec = demo_spec(),
+         .agent = {.host = "m1", .pid = 1},
+         .writer = "m1 1",
+         .root_patience = minutes(2),
+         .tell =
+             [this](EventLevel level, std::string kind, std::string sentence) {
+               witness.happened(
+                   {.level = level, .kind = std::move(kind), .sentence = std::move(sentence)});
+             }},
+        {});
+  }
+
+  // Runs the job to its end, and checks what must hold however it went.
+  void run() {
+    on_machine([this](sys::World& world) {
+      ASSERT_TRUE(sys::make_dirs(world.files, "/work"));
+      auto begun = begin(world);
+      ASSERT_TRUE(begun) << begun.error().to_string();
+      auto work = WorkFolder::open(world.files, world.clock, "/work", {});
+      ASSERT_TRUE(work) << work.error().to_string();
+      AttemptOptions options = {.spec = demo_spec(),
+                                .trainer = {.argv = {"trainer"}, .folder = "/work"},
+                                .command = "trainer",
+                                .version = "test",
+                                .agent = {.host = "m1", .pid = 1},
+                                .recognise = trainer_files::Recognise::kEverything};
+      Attempt attempt({.world = world, .root = root_, .work = *work, .front = witness},
+                      std::move(options), std::get<Begun>(*std::move(begun)));
+      const Result<AttemptEnding> ending = attempt.run({});
+      ASSERT_TRUE(ending) << ending.error().to_string();
+      EXPECT_EQ(ending->outcome, AttemptOutcome::kDone) << ending->why;
+      expect_all_committed_once(world);
+    });
+  }
+
+  void on_machine(const std::function<void(sys::World&)>& body) {
+    const sim::Outcome outcome = simulation_.run([&] { machine_.boot(body, {}); });
+    EXPECT_TRUE(outcome.ok) << outcome.failure;
+  }
+
+  sim::Machine& machine() { return machine_; }
+  const store::MemoryBucket& bucket() const { return bucket_; }
+
+  Witness witness;
+  bool is_away = false;
+  std::function<void(int step)> after_step;
+
+ private:
+  void expect_all_committed_once(sys::World& world) {
+    auto checkpoints = checkpoint::Checkpoints::open({.root = root_,
+                                                      .files = world.files,
+                                                      .threads = world.threads,
+                                                      .clock = world.clock,
+                                                      .random = world.random,
+                                                      .writer = "reader"},
+                                                     "demo", {});
+    ASSERT_TRUE(checkpoints) << checkpoints.error().to_string();
+    const job::History& history = (*checkpoints)->log().history();
+    std::set<std::uint64_t> told;
+    for (const Event& event : witness.events) {
+      if (event.kind != "saved") continue;
+      EXPECT_TRUE(told.insert(event.facts.at("checkpoint").get<std::uint64_t>()).second);
+    }
+    // Each that the log has was told of, and the other way round: nothing twice, nothing lost.
+    std::set<std::uint64_t> logged;
+    for (job::Seq seq = history.oldest(); seq < history.next(); ++seq) {
+      const job::LogEntry* const entry = history.find(seq);
+      if (entry != nullptr && entry->kind == job::EntryKind::kCheckpoint) logged.insert(seq);
+    }
+    EXPECT_TRUE(std::ranges::includes(told, logged));
+    EXPECT_GT(told.size(), 1U);
+    ASSERT_TRUE((*checkpoints)->restore({.folder = "/back"}, {}));
+    EXPECT_EQ(sys::read_file(world.files, "/back/state", 100).value_or(""), std::to_string(kSteps));
+  }
+
+  sim::Simulation simulation_{sim::KernelOptions{.seed = 7}};
+  sim::Machine& machine_ = simulation_.add_machine("m1");
+  store::MemoryBucket bucket_;
+  store::MemoryStore memory_{bucket_, machine_.clock()};
+  store::FaultyStore root_{memory_, machine_.clock(), [this](const store::StoreCall&) {
+                             return is_away ? store::Fault{.kind = store::Fault::Kind::kRefused}
+                                            : store::Fault{};
+                           }};
+};
+
+TEST(AttemptTrouble, ARootThatIsAwayForMinutesDelaysSavesAndNothingElse) {
+  Trial trial;
+  std::optional<Beat> worst;
+  trial.after_step = [&](int step) {
+    if (step == 6) trial.is_away = true;
+    if (step == 20) {
+      worst = trial.witness.beats.back();
+      trial.is_away = false;
+    }
+  };
+  trial.run();
+  const std::vector<std::string> failed = trial.witness.texts("save-failed");
+  ASSERT_EQ(failed.size(), 1U);
+  EXPECT_TRUE(failed.front().starts_with("checkpoints cannot be saved: ")) << failed.front();
+  EXPECT_TRUE(failed.front().ends_with("; training goes on, and it is tried again"))
+      << failed.front();
+  EXPECT_EQ(trial.witness.texts("caught-up"),
+            std::vector<std::string>{"checkpoints can be saved again"});
+  EXPECT_EQ(trial.witness.texts("began").size() + trial.witness.texts("resumed").size(), 1U);
+  // While it was away, whoever looked saw by how much it had fallen behind.
+  ASSERT_TRUE(worst);
+  EXPECT_GT(worst->lag.value_or(Duration::zero()), Duration(minutes(3)));
+  EXPECT_TRUE(worst->trouble.starts_with("checkpoints cannot be saved: ")) << worst->trouble;
+  EXPECT_EQ(trial.witness.beats.back().trouble, "");
+  EXPECT_FALSE(trial.witness.beats.back().lag);
+}
+
+TEST(AttemptTrouble, AClockThatJumpsByADayChangesNothing) {
+  for (const Duration first : {Duration(hours(24)), Duration(-hours(24))}) {
+    Trial trial;
+    trial.after_step = [&](int step) {
+      if (step == 10) trial.machine().clock().jump(first);
+      if (step == 20) trial.machine().clock().jump(-2 * first);
+    };
+    trial.run();
+    EXPECT_TRUE(trial.witness.texts("save-failed").empty());
+    // Saves are as often as they were: one a minute.
+    EXPECT_GT(trial.witness.texts("saved").size(), kSteps / 3U);
+    for (const Beat& beat : trial.witness.beats) {
+      EXPECT_LT(beat.lag.value_or(Duration::zero()), Duration(minutes(5)));
+    }
+  }
+}
+
+TEST(AttemptTrouble, ARootThatNeverAnswersIsRefusedAfterAWhile) {
+  Trial trial;
+  trial.is_away = true;
+  trial.on_machine([&](sys::World& world) {
+    const auto begun = trial.begin(world);
+    ASSERT_FALSE(begun);
+    EXPECT_EQ(begun.error().code(), ErrorCode::kUnavailable);
+    EXPECT_TRUE(begun.error().sentence().starts_with("the root does not answer, for "))
+        << begun.error().to_string();
+    EXPECT_NE(begun.error().sentence().find(" now; nothing was started: "), std::string::npos);
+  });
+  ASSERT_EQ(trial.witness.texts("root-away").size(), 1U);
+  EXPECT_TRUE(trial.witness.texts("root-away")
+                  .front()
+                  .starts_with("the root does not answer; trying for 2m: "));
+  EXPECT_EQ(trial.bucket().object_count(), 0U);
+}
+
+TEST(AttemptTrouble, ARootThatComesBackInTimeIsUsed) {
+  Trial trial;
+  trial.is_away = true;
+  trial.on_machine([&](sys::World& world) {
+    const auto helper = world.threads.spawn("repair", [&](const std::stop_token&) {
+      (void)world.clock.sleep_for(minutes(1), {});
+      trial.is_away = false;
+    });
+    const auto begun = trial.begin(world);
+    EXPECT_TRUE(begun) << begun.error().to_string();
+  });
+  EXPECT_EQ(trial.witness.texts("root-away").size(), 1U);
+}
+
+}  // namespace
+}  // namespace outlast::agent
