@@ -125,6 +125,7 @@ void Attempt::save(const std::string& why) {
   order.metrics = progress().metrics;
   std::erase_if(order.metrics, [](const auto& metric) { return !std::isfinite(metric.second); });
   if (seen_->state.epoch) order.metrics["epoch"] = static_cast<double>(*seen_->state.epoch);
+  order.stands_back = phase_ == Phase::kRunning && !leaving_;
   saving_ = seen_->state.fingerprint;
   uploader_.save(std::move(order));
 }

@@ -1,6 +1,9 @@
 #include "sys/posix_threads.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -19,6 +22,8 @@
 
 namespace outlast::sys {
 namespace {
+
+constexpr int kNiceMost = 19;
 
 class PosixMonitor : public Monitor {
  public:
@@ -78,6 +83,13 @@ class PosixThreads : public Threads {
     return std::make_unique<PosixThread>(name, std::move(body));
   }
   std::unique_ptr<Monitor> make_monitor() override { return std::make_unique<PosixMonitor>(); }
+  void stand_back() override {
+    // On Linux both are properties of a thread. SCHED_IDLE would be starved on a machine whose
+    // processors are all busy; this still gets its hundredth.
+    const sched_param none = {};
+    (void)::sched_setscheduler(0, SCHED_BATCH, &none);
+    (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceMost);
+  }
 };
 
 }  // namespace
