@@ -179,6 +179,8 @@ void Attempt::handle(const SaveReport& report) {
     tell(EventLevel::kGood, "caught-up", "checkpoints can be saved again");
   }
   trouble_.clear();
+  // The buffers of a save are many times what we need until the next one.
+  parts_.world.environment.give_back_memory();
   Json facts = {{"checkpoint", report.saved.seq},
                 {"bytes", totals.bytes},
                 {"stored_bytes", totals.bytes_stored},
