@@ -384,7 +384,7 @@ def mean_step(times, windows):
     steps = [end - start for start, end in zip(ends, ends[1:])
              if any(start >= first and end <= last for first, last in windows)]
     if len(steps) < 10:
-        sys.exit("agent bench: a save is over before ten steps are done; use a larger --mib")
+        sys.exit("agent bench: a save is over before ten steps are done; use a larger --size")
     return statistics.fmean(steps) * 1000
 
 
@@ -392,7 +392,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", help="the outlast program to measure")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--mib", "--size", type=int, default=1024, help="size of the state")
+    parser.add_argument("--size", "--mib", dest="mib", metavar="MIB", type=int, default=1024, help="size of the state")
     parser.add_argument("--rest", type=int, default=60, help="seconds that the agent is watched at rest")
     parser.add_argument("--case", action="append", help="notices, rest or steps; all unless given")
     options = parser.parse_args()
