@@ -120,6 +120,7 @@ Result<AttemptEnding> Attempt::run(std::vector<std::unique_ptr<notice::NoticeSou
 
 void Attempt::decide() {
   look_at_notice();
+  if (saving_ && (leaving_ || phase_ != Phase::kRunning)) uploader_.hurry();
   switch (phase_) {
     case Phase::kRunning:
       if (leaving_) {

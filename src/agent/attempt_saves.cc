@@ -125,6 +125,7 @@ void Attempt::save(const std::string& why) {
   order.metrics = progress().metrics;
   std::erase_if(order.metrics, [](const auto& metric) { return !std::isfinite(metric.second); });
   if (seen_->state.epoch) order.metrics["epoch"] = static_cast<double>(*seen_->state.epoch);
+  order.stands_back = phase_ == Phase::kRunning && !leaving_;
   saving_ = seen_->state.fingerprint;
   uploader_.save(std::move(order));
 }
@@ -178,6 +179,8 @@ void Attempt::handle(const SaveReport& report) {
     tell(EventLevel::kGood, "caught-up", "checkpoints can be saved again");
   }
   trouble_.clear();
+  // The buffers of a save are many times what we need until the next one.
+  parts_.world.environment.give_back_memory();
   Json facts = {{"checkpoint", report.saved.seq},
                 {"bytes", totals.bytes},
                 {"stored_bytes", totals.bytes_stored},

@@ -59,7 +59,12 @@ Uploader::Uploader(const Parts& parts, const Options& options,
 }
 
 void Uploader::save(SaveOrder order) {
-  (void)inbox_.post(std::move(order), {});
+  hurry_ = std::stop_source();
+  (void)inbox_.post(HurriedSave{.order = std::move(order), .hurry = hurry_.get_token()}, {});
+}
+
+void Uploader::hurry() {
+  hurry_.request_stop();
 }
 
 void Uploader::run_task(Task task) {
@@ -79,7 +84,7 @@ void Uploader::run(const std::stop_token& stop) {
       if (order.error().code() == ErrorCode::kCancelled) return;
       look_at_log(ctx);
       next_look = saturating_add(parts_.clock.mono_now(), options_.look_every);
-    } else if (const auto* const save = std::get_if<SaveOrder>(&*order)) {
+    } else if (const auto* const save = std::get_if<HurriedSave>(&*order)) {
       listener_.saved(save_now(*save, ctx));
       prune(ctx);
     } else if (const auto* const task = std::get_if<Task>(&*order)) {
@@ -98,10 +103,10 @@ Result<job::Seq> Uploader::end_now(const EndOrder& order, const sys::CallContext
   return seq;
 }
 
-SaveReport Uploader::save_now(const SaveOrder& order, const sys::CallContext& ctx) {
-  SaveReport report{.fingerprint = order.state.fingerprint, .step = order.step};
+SaveReport Uploader::save_now(const HurriedSave& save, const sys::CallContext& ctx) {
+  SaveReport report{.fingerprint = save.order.state.fingerprint, .step = save.order.step};
   for (int tries = 1;; ++tries) {
-    const Result<void> saved = try_save(order, report, ctx);
+    const Result<void> saved = try_save(save, report, ctx);
     if (saved) {
       ++saved_since_prune_;
       return report;
@@ -116,13 +121,14 @@ SaveReport Uploader::save_now(const SaveOrder& order, const sys::CallContext& ct
 
 // The files are compared with what was judged complete before and after they are read: whatever the
 // trainer does meanwhile, what is committed is that very state.
-Result<void> Uploader::try_save(const SaveOrder& order, SaveReport& report,
+Result<void> Uploader::try_save(const HurriedSave& save, SaveReport& report,
                                 const sys::CallContext& ctx) {
+  const SaveOrder& order = save.order;
   const MonoTime began = parts_.clock.mono_now();
   Result<checkpoint::State> state = scan(order, ctx);
   report.moved_on = !state && state.error().code() == ErrorCode::kConditionFailed;
   if (!state) return std::move(state).error();
-  const checkpoint::SaveOptions options = {};
+  const checkpoint::SaveOptions options = {.stands_back = order.stands_back, .hurry = save.hurry};
   Result<checkpoint::SavedPart> part = checkpoints_->save_part(*state, options, ctx);
   report.moved_on = !part && part.error().code() == ErrorCode::kConditionFailed;
   if (!part) return std::move(part).error();

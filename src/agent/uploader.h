@@ -30,6 +30,7 @@ struct SaveOrder {
   std::string why = {};
   std::optional<std::uint64_t> step = {};
   std::map<std::string, double> metrics = {};
+  bool stands_back = false;  // leaves the processors to the trainer, until hurry() is called
 };
 
 struct SaveReport {
@@ -86,6 +87,8 @@ class Uploader {
 
   // One at a time: not again before the listener has heard of it.
   void save(SaveOrder order);
+  // The save that is under way, if there is one, need not be considerate any more.
+  void hurry();
   // Something else that needs the checkpoints: on the uploader's thread, in its turn.
   using Task = std::function<void(checkpoint::Checkpoints&, const sys::CallContext&)>;
   void run_task(Task task);
@@ -98,12 +101,16 @@ class Uploader {
   void end(EndOrder order);
 
  private:
-  using Order = std::variant<SaveOrder, EndOrder, Task>;
+  struct HurriedSave {
+    SaveOrder order = {};
+    std::stop_token hurry = {};
+  };
+  using Order = std::variant<HurriedSave, EndOrder, Task>;
 
   void run(const std::stop_token& stop);
   Result<job::Seq> end_now(const EndOrder& order, const sys::CallContext& ctx);
-  SaveReport save_now(const SaveOrder& order, const sys::CallContext& ctx);
-  Result<void> try_save(const SaveOrder& order, SaveReport& report, const sys::CallContext& ctx);
+  SaveReport save_now(const HurriedSave& save, const sys::CallContext& ctx);
+  Result<void> try_save(const HurriedSave& save, SaveReport& report, const sys::CallContext& ctx);
   Result<checkpoint::State> scan(const SaveOrder& order, const sys::CallContext& ctx);
   void prune(const sys::CallContext& ctx);
   void look_at_log(const sys::CallContext& ctx);
@@ -113,6 +120,7 @@ class Uploader {
   const Listener listener_;
   const std::unique_ptr<checkpoint::Checkpoints> checkpoints_;
   sys::Inbox<Order> inbox_;
+  std::stop_source hurry_;  // of the last save that was ordered
   std::uint64_t saved_since_prune_ = 0;
   bool has_lost_turn_ = false;
   bool has_ended_ = false;               // by ourselves

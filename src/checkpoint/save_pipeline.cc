@@ -84,29 +84,43 @@ Result<SaveProgress> SavePipeline::run(std::vector<SaveTask> tasks, const SavePr
   progress_ = progress;
   // Few bytes need few workers, and then lie in few packs.
   const std::uint64_t bytes = progress.bytes - progress.bytes_known;
-  const auto useful = static_cast<unsigned>(
+  useful_ = static_cast<unsigned>(
       std::min<std::uint64_t>(bytes / options_.pack_bytes + 1, options_.workers));
-  running_ = useful;
   std::vector<std::unique_ptr<sys::Thread>> workers;
-  workers.reserve(useful);
-  for (unsigned i = 0; i < useful; ++i) {
-    workers.push_back(parts_.threads.spawn(
-        fmt::format("save-{}", i), [this](const std::stop_token& stop) { run_worker(stop); }));
-  }
-  Result<void> done = wait_for_workers(ctx);
+  running_ = useful_;
+  spawn_workers(options_.stands_back, workers);
+  Result<void> done = wait_for_workers(workers, ctx);
   if (!done) stop_.request_stop();
   for (const auto& worker : workers) worker->join();
   if (!done) return std::move(done).error();
   return progress_;
 }
 
-Result<void> SavePipeline::wait_for_workers(const sys::CallContext& ctx) {
+void SavePipeline::spawn_workers(bool stand_back,
+                                 std::vector<std::unique_ptr<sys::Thread>>& workers) {
+  for (unsigned i = 0; i < useful_; ++i) {
+    workers.push_back(parts_.threads.spawn(
+        fmt::format("save-{}", workers.size()),
+        [this, stand_back](const std::stop_token& stop) { run_worker(stand_back, stop); }));
+  }
+}
+
+Result<void> SavePipeline::wait_for_workers(std::vector<std::unique_ptr<sys::Thread>>& workers,
+                                            const sys::CallContext& ctx) {
   while (true) {
     SaveProgress now;
+    bool relieve = false;
     {
       const std::unique_lock lock(*monitor_);
       now = progress_;
+      // Who stands back cannot be made to step forward again: others take the work over.
+      relieve = options_.stands_back && !is_hurried_ && options_.hurry.stop_requested();
+      if (relieve) {
+        is_hurried_ = true;
+        running_ += useful_;
+      }
     }
+    if (relieve) spawn_workers(false, workers);
     if (options_.watch) options_.watch(now);
     const sys::CallContext moment = ctx.until(saturating_add(parts_.clock.mono_now(), kWatchEvery));
     const std::unique_lock lock(*monitor_);
@@ -120,13 +134,14 @@ Result<void> SavePipeline::wait_for_workers(const sys::CallContext& ctx) {
   }
 }
 
-void SavePipeline::run_worker(const std::stop_token& stop) {
+void SavePipeline::run_worker(bool stands_back, const std::stop_token& stop) {
+  if (stands_back) parts_.threads.stand_back();
   const sys::CallContext ctx = {.stop = stop_.get_token()};
   Worker worker{.codec = Codec(),
                 .hash = Sha256(),
                 .pack = PackBuilder(salt_, options_.pack_bytes + kChunkBytesMax)};
   Result<void> done = {};
-  while (std::optional<Work> work = next_work(stop)) {
+  while (std::optional<Work> work = next_work(stands_back, stop)) {
     done = do_work(*work, worker, ctx);
     const std::unique_lock lock(*monitor_);
     if (monitor_->caller_is_gone()) return;
@@ -143,9 +158,11 @@ void SavePipeline::run_worker(const std::stop_token& stop) {
   monitor_->notify_all();
 }
 
-std::optional<SavePipeline::Work> SavePipeline::next_work(const std::stop_token& stop) {
+std::optional<SavePipeline::Work> SavePipeline::next_work(bool stands_back,
+                                                          const std::stop_token& stop) {
   const std::unique_lock lock(*monitor_);
   while (true) {
+    if (stands_back && is_hurried_) return std::nullopt;
     if (failure_ || stop_.stop_requested() || monitor_->caller_is_gone()) return std::nullopt;
     Work work;
     if (!opened_.empty()) {

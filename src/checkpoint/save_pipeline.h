@@ -51,8 +51,9 @@ class SavePipeline {
   struct Worker;
   struct Work;
 
-  void run_worker(const std::stop_token& stop);
-  std::optional<Work> next_work(const std::stop_token& stop);
+  void spawn_workers(bool stand_back, std::vector<std::unique_ptr<sys::Thread>>& workers);
+  void run_worker(bool stands_back, const std::stop_token& stop);
+  std::optional<Work> next_work(bool stands_back, const std::stop_token& stop);
   Result<void> do_work(const Work& work, Worker& worker, const sys::CallContext& ctx);
   Result<void> open(SaveTask& task, unsigned tries, Worker& worker, const sys::CallContext& ctx);
   Result<void> save_chunks(Opened& opened, std::size_t first, std::size_t count, Worker& worker,
@@ -61,13 +62,15 @@ class SavePipeline {
                           const sys::CallContext& ctx);
   Result<void> close(Opened& opened, Worker& worker, const sys::CallContext& ctx);
   Result<void> upload(Worker& worker, const sys::CallContext& ctx);
-  Result<void> wait_for_workers(const sys::CallContext& ctx);
+  Result<void> wait_for_workers(std::vector<std::unique_ptr<sys::Thread>>& workers,
+                                const sys::CallContext& ctx);
 
   const WriterParts parts_;
   const SaveOptions options_;
   const PackSalt salt_;
   ChunkTable& table_;
   CompressionPolicy& compression_;
+  unsigned useful_ = 1;  // workers
 
   std::unique_ptr<sys::Monitor> monitor_;  // guards everything below
   std::vector<SaveTask> tasks_;
@@ -75,6 +78,7 @@ class SavePipeline {
   std::deque<std::shared_ptr<Opened>> opened_;  // with chunks that nobody has taken
   unsigned busy_ = 0;                           // workers that may bring more work
   unsigned running_ = 0;
+  bool is_hurried_ = false;  // others have come who do not stand back
   SaveProgress progress_;
   std::optional<Error> failure_;
   std::stop_source stop_;  // of all requests, at the first failure

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,9 @@ struct SaveOptions {
   unsigned workers = 6;                                 // each has a pack in memory
   std::uint64_t pack_bytes = 16U << 20U;                // a pack is closed when it is larger
   std::function<void(const SaveProgress&)> watch = {};  // about ten times a second
+  // Leaves the processors to others, until `hurry` is asked for.
+  bool stands_back = false;
+  std::stop_token hurry = {};
 };
 
 // What was saved, durable but not committed: nobody can see it yet, and a prune may remove it after

@@ -38,6 +38,7 @@ class SimEnvironment : public sys::Environment {
   std::string host_name() override { return host_; }
   int processor_count() override { return processors; }
   std::optional<double> clock_error_seconds() override { return clock_error; }
+  void give_back_memory() override {}
   std::uint64_t entropy() override { return random_.next(); }
 
  private:

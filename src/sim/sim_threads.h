@@ -39,6 +39,7 @@ class SimThreads : public sys::Threads {
   std::unique_ptr<sys::Thread> spawn(std::string name,
                                      std::function<void(std::stop_token)> body) override;
   std::unique_ptr<sys::Monitor> make_monitor() override;
+  void stand_back() override {}  // chance decides who runs
 
  private:
   Kernel& kernel_;

@@ -25,6 +25,9 @@ class Environment {
   virtual std::optional<double> clock_error_seconds() = 0;
   // A seed that differs at every start.
   virtual std::uint64_t entropy() = 0;
+  // What this process has freed goes back to the machine. After large work, before a long rest: it
+  // takes about a millisecond.
+  virtual void give_back_memory() = 0;
 };
 
 }  // namespace outlast::sys

@@ -1,5 +1,6 @@
 #include "sys/posix_environment.h"
 
+#include <malloc.h>
 #include <sched.h>
 #include <sys/random.h>
 #include <sys/timex.h>
@@ -77,6 +78,8 @@ class PosixEnvironment : public Environment {
     OUTLAST_CHECK(n == sizeof seed, "getrandom gave {} bytes", n);
     return seed;
   }
+
+  void give_back_memory() override { (void)::malloc_trim(0); }
 
  private:
   std::map<std::string, std::string, std::less<>> variables_;

@@ -52,6 +52,10 @@ class Threads {
   virtual std::unique_ptr<Thread> spawn(std::string name,
                                         std::function<void(std::stop_token)> body) = 0;
   virtual std::unique_ptr<Monitor> make_monitor() = 0;
+  // From now on the calling thread, and whatever it spawns, takes hardly more of the processors
+  // than nobody else wants. There is no way back. Where the system does not allow it, nothing
+  // changes.
+  virtual void stand_back() = 0;
 };
 
 }  // namespace outlast::sys
