@@ -65,8 +65,9 @@ void Attempt::judge() {
   const job::TrainerEnd end = options_.judge(*exit_, told_to_leave(), options_.spec.exit_codes);
   // Who finds its last checkpoint has nothing left to do, and is soon done with that.
   const bool is_short = now_ - life_began_ < kShortLife && !seen_->new_set && !committed_;
+  const bool was_stopped = killed_ && !asked_to_leave_;
   tell(end.meaning == job::EndMeaning::kDone ? EventLevel::kGood : EventLevel::kNote,
-       "trainer-ended", end.why,
+       "trainer-ended", was_stopped ? "the trainer has ended: it was stopped" : end.why,
        {{"exit", job::describe(*exit_)}, {"meaning", job::to_string(end.meaning)}});
   trainer_.reset();
   watcher_.reset();

@@ -123,7 +123,9 @@ void Attempt::leave_when_due() {
   if (notice_) facts.confidence = notice_->confidence;
   facts.can_ask = can_leave || can_save;
   job::NoticePlan plan = job::plan_notice(facts);
-  if (!asked_to_leave_ && (!leaving_->plan || leaving_->plan->choice != plan.choice)) {
+  // Where nobody can be asked, each save changes what there is to hold and to keep: no news.
+  const bool is_new = !leaving_->plan || (facts.can_ask && leaving_->plan->choice != plan.choice);
+  if (!asked_to_leave_ && is_new) {
     tell(EventLevel::kNote, "plan", plan.why, {{"choice", job::to_string(plan.choice)}});
   }
   const bool is_fresh = plan.choice == job::NoticeChoice::kFreshSave;

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -314,6 +315,10 @@ Result<ExitCode> run_run(const Invocation& invocation, Context& context) {
   if (!plan) return wrong_value(invocation, context, plan.error().to_string());
   if (invocation.flag("install-boot")) return install_boot(invocation, *plan, context);
   if (invocation.flag("remove-boot")) return remove_boot(*plan, context);
+  if (!plan->not_done.empty()) {
+    context.terminal.warn(
+        fmt::format("not acted on yet, of this job file: {}", fmt::join(plan->not_done, ", ")));
+  }
   return train(*plan, context);
 }
 

@@ -120,6 +120,24 @@ Result<void> take_notices(const Invocation& invocation, RunPlan& plan) {
   return {};
 }
 
+// What a job file may ask for and nobody here does yet. To go on without a container would be to
+// run something else than what was asked for.
+Result<void> take_what_is_not_done(const job::Spec& spec, RunPlan& plan) {
+  if (spec.container || spec.git) {
+    return wrong(
+        fmt::format("'{}' of a job file is not acted on by 'outlast run' yet: run outlast "
+                    "{}, and leave the key out",
+                    spec.container ? "container" : "git",
+                    spec.container ? "inside of the container" : "in the checked-out tree"));
+  }
+  if (spec.setup) plan.not_done.emplace_back("setup");
+  if (spec.budget) plan.not_done.emplace_back("budget");
+  if (spec.deadline) plan.not_done.emplace_back("deadline");
+  if (spec.notify) plan.not_done.emplace_back("notify");
+  if (!spec.cache.empty()) plan.not_done.emplace_back("cache");
+  return {};
+}
+
 Result<void> take_folders(const std::string& here, RunPlan& plan, sys::World& world) {
   plan.trainer.folder = here;
   plan.watched = here;
@@ -173,6 +191,7 @@ Result<RunPlan> make_run_plan(const Invocation& invocation,
   plan.shuts_down =
       (file_says || invocation.value("on-done")) && plan.spec.on_done == job::OnDone::kShutdown;
   OUTLAST_TRY(take_notices(invocation, plan));
+  OUTLAST_TRY(take_what_is_not_done(plan.spec, plan));
   OUTLAST_TRY(take_folders(world.environment.working_dir(), plan, world));
   OUTLAST_TRY_ASSIGN(plan.root, store::parse_store_url(plan.spec.root));
   if (plan.root.kind == store::StoreKind::kFolder) {

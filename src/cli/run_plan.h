@@ -31,7 +31,8 @@ struct RunPlan {
   bool hears_signals = true;
   bool shuts_down = false;  // the machine, when the job has ended
   bool take_over_now = false;
-  bool named_itself = false;  // nobody gave the job a name
+  bool named_itself = false;               // nobody gave the job a name
+  std::vector<std::string> not_done = {};  // keys of the job file that are not acted on yet
 };
 
 // From the job file, if one was given, and the options, which win. kInvalidArgument, with the
