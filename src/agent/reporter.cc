@@ -96,22 +96,23 @@ Result<void> Reporter::write(const sys::CallContext& ctx) {
     beat = beat_;
     record = std::exchange(record_, std::nullopt);
   }
+  // Each for itself: whether we live must be seen even if what we say cannot be kept.
   Result<void> written = events_.flush(ctx);
-  if (written) written = printed_.flush(ctx);
-  if (written && record) {
+  if (Result<void> flushed = printed_.flush(ctx); written) written = std::move(flushed);
+  if (record) {
     const Result<std::string> put = parts_.job.put(record_key_, as_bytes(encode_attempt(*record)),
                                                    store::WriteIf::always(), ctx);
     if (put) {
       record.reset();
-    } else {
+    } else if (written) {
       written = put.error();
     }
   }
-  if (written && beat) {
+  if (beat) {
     beat->time = parts_.clock.wall_now();
     const Result<std::string> put =
         parts_.root.put(beat_key_, as_bytes(encode_beat(*beat)), store::WriteIf::always(), ctx);
-    if (!put) written = put.error();
+    if (!put && written) written = put.error();
   }
   const MonoTime now = parts_.clock.mono_now();
   const MutexLock lock(mutex_);

@@ -11,10 +11,19 @@
 namespace outlast::sim {
 namespace {
 
+// Sanitizers make each history slow, and look at every one as closely as at a thousand.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSeeds = 50;
+#elif defined(NDEBUG)
+constexpr std::uint64_t kSeeds = 500;
+#else
+constexpr std::uint64_t kSeeds = 200;
+#endif
+
 class WorkloadTest : public ::testing::TestWithParam<Workload> {};
 
 TEST_P(WorkloadTest, HoldsOverManySeeds) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Outcome outcome = GetParam().run({.seed = seed});
     EXPECT_TRUE(outcome.ok) << "outlast sim replay " << seed << ": " << outcome.failure;
   }
