@@ -124,7 +124,7 @@ void Attempt::decide() {
   switch (phase_) {
     case Phase::kRunning:
       if (leaving_) {
-        leave_when_due();
+        leave_when_due(*leaving_);
       } else {
         save_if_due();
       }
@@ -170,7 +170,7 @@ MonoTime Attempt::next_wake() const {
   switch (phase_) {
     case Phase::kRunning: {
       if (leaving_) {
-        sooner(kill_time());
+        sooner(kill_time(*leaving_));
         if (leaving_->plan && leaving_->plan->ask_by) sooner(*leaving_->plan->ask_by);
       } else {
         const job::SaveDue due = job::next_save(options_.spec.checkpoint.every, save_facts());

@@ -164,9 +164,9 @@ class Attempt {
   };
   void look_at_notice();
   void write_notice_file();
-  void leave_when_due();
+  void leave_when_due(Leaving& leaving);
   bool told_to_leave() const;
-  MonoTime kill_time() const;
+  MonoTime kill_time(const Leaving& leaving) const;
 
   // --- attempt_end.cc: what the trainer's end means ---
   void settle();

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "agent/attempt.h"
+#include "agent/attempt_record.h"
+#include "agent/event.h"
 #include "agent/uploader.h"
 #include "base/encoding.h"
 #include "base/error.h"
@@ -54,10 +56,10 @@ void Attempt::look_at_notice() {
     reporter_.hurry();
   }
   if (!notice_ || notice_->ends - now_ > kPressing || turn_) return;
-  if (!leaving_) leaving_ = Leaving{.since = now_};
-  leaving_->ends = notice_->ends;
-  leaving_->at_once = notice_->at_once;
-  leaving_->why = fmt::format("{} ({})", notice_->why, notice_->source);
+  Leaving& leaving = leaving_ ? *leaving_ : leaving_.emplace(Leaving{.since = now_});
+  leaving.ends = notice_->ends;
+  leaving.at_once = notice_->at_once;
+  leaving.why = fmt::format("{} ({})", notice_->why, notice_->source);
 }
 
 void Attempt::write_notice_file() {
@@ -107,30 +109,30 @@ bool Attempt::told_to_leave() const {
   return asked_to_leave_ || killed_ || leaving_;
 }
 
-MonoTime Attempt::kill_time() const {
-  const Duration whole = leaving_->ends - leaving_->since;
+MonoTime Attempt::kill_time(const Leaving& leaving) const {
+  const Duration whole = leaving.ends - leaving.since;
   const Duration reserve =
       std::min(whole / kReserveShares, commit_time_.value_or(kLastWords) + kLastWords);
-  return leaving_->ends - reserve;
+  return leaving.ends - reserve;
 }
 
-void Attempt::leave_when_due() {
+void Attempt::leave_when_due(Leaving& leaving) {
   if (killed_) return;
   const bool can_leave = !asked_to_leave_ && trainer_->can_ask(SIGTERM);
   const bool can_save = !asked_to_leave_ && !can_leave && trainer_->can_ask(SIGUSR1);
   job::NoticeFacts facts = notice_facts();
-  facts.time_left = leaving_->ends - now_;
+  facts.time_left = leaving.ends - now_;
   if (notice_) facts.confidence = notice_->confidence;
   facts.can_ask = can_leave || can_save;
   job::NoticePlan plan = job::plan_notice(facts);
   // Where nobody can be asked, each save changes what there is to hold and to keep: no news.
-  const bool is_new = !leaving_->plan || (facts.can_ask && leaving_->plan->choice != plan.choice);
+  const bool is_new = !leaving.plan || (facts.can_ask && leaving.plan->choice != plan.choice);
   if (!asked_to_leave_ && is_new) {
     tell(EventLevel::kNote, "plan", plan.why, {{"choice", job::to_string(plan.choice)}});
   }
   const bool is_fresh = plan.choice == job::NoticeChoice::kFreshSave;
   // Even where a fresh state will hardly fit, asking costs nothing that would be kept otherwise.
-  const bool ask_now = leaving_->at_once || plan.choice == job::NoticeChoice::kKeepCommitted ||
+  const bool ask_now = leaving.at_once || plan.choice == job::NoticeChoice::kKeepCommitted ||
                        (is_fresh && now_ >= *plan.ask_by);
   if (facts.can_ask && ask_now) {
     const int signal_number = can_leave ? SIGTERM : SIGUSR1;
@@ -143,7 +145,7 @@ void Attempt::leave_when_due() {
                      : "asked the trainer to save (SIGUSR1)");
     }
   }
-  leaving_->plan = std::move(plan);
+  leaving.plan = std::move(plan);
 
   const bool is_worth_it = asked_to_leave_ ? seen_at_ >= *asked_to_leave_ : !is_fresh;
   if (has_unsaved() && is_worth_it && !saving_ && now_ >= save_again_at_) save("notice");
@@ -152,7 +154,8 @@ void Attempt::leave_when_due() {
   const bool has_saved = asked_to_leave_ && last_save_ > *asked_to_leave_ && is_safe;
   const bool will_leave = asked_to_leave_ && trainer_->can_ask(SIGTERM);
   const bool stop_now = (has_saved && !will_leave) ||
-                        (leaving_->at_once && !asked_to_leave_ && is_safe) || now_ >= kill_time();
+                        (leaving.at_once && !asked_to_leave_ && is_safe) ||
+                        now_ >= kill_time(leaving);
   if (!stop_now) return;
   killed_ = true;
   tell(EventLevel::kNote, "stopped", "the trainer was stopped");

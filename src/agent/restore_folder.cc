@@ -1,7 +1,6 @@
 #include "agent/restore_folder.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <signal.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,6 +20,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "job/trainer_end.h"
+#include "sys/environment.h"
 #include "sys/process.h"
 #include "sys/process_family.h"
 

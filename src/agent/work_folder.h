@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -55,7 +56,8 @@ class WorkFolder {
   Result<void> log_life(std::string_view line);
 
  private:
-  WorkFolder(sys::FileSystem& files, std::string folder) : files_(&files), folder_(folder) {}
+  WorkFolder(sys::FileSystem& files, std::string folder)
+      : files_(&files), folder_(std::move(folder)) {}
   std::string corner(std::string_view name) const;
 
   sys::FileSystem* files_;

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -90,12 +89,13 @@ class AttemptFollower {
   }
 
   Result<void> drain() {
-    while (true) {
+    while (reader_) {
       OUTLAST_TRY_ASSIGN(const std::string piece, reader_->next({}));
       if (piece.empty()) return {};
       sink_.piece(current_, piece);
       if (!context_.world.console.out_status()) return {};
     }
+    return {};
   }
 
   // True: everything was said.

@@ -32,6 +32,7 @@
 #include "notice/signal_source.h"
 #include "store/open/store_url.h"
 #include "sys/file_ops.h"
+#include "sys/file_system.h"
 #include "sys/world.h"
 #include "trainer_files/layouts.h"
 
@@ -176,7 +177,7 @@ Result<RunPlan> make_run_plan(const Invocation& invocation,
     return wrong("what is to be run? Give a job file, or a command after '--'");
   }
   if (!command.empty() && command.front().empty()) return wrong("the command after '--' is empty");
-  Json json = reading ? job::to_json(*reading->spec) : Json::object();
+  Json json = reading && reading->spec ? job::to_json(*reading->spec) : Json::object();
   if (!command.empty()) json["run"] = typed(command);
   plan.named_itself = !reading && !invocation.value("job");
   if (plan.named_itself) json["name"] = job_name_of(command);

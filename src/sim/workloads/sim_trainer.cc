@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 #include <signal.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,7 +12,6 @@
 #include <utility>
 
 #include "base/encoding.h"
-#include "base/error.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "sim/sim_process.h"
@@ -65,9 +62,10 @@ class TrainerLife {
     if (!sys::make_dirs(world_.files, trainer_.folder)) return 1;
     const Result<std::optional<Learnt>> found = load();
     if (!found) return 1;  // a disk that fails; the next life may do better
-    trainer_.began(*found ? std::optional((*found)->step) : std::nullopt);
-    if (!*found) return 1;
-    Learnt learnt = **found;
+    const std::optional<Learnt>& begun = *found;
+    trainer_.began(begun ? std::optional(begun->step) : std::nullopt);
+    if (!begun) return 1;
+    Learnt learnt = *begun;
     while (learnt.step < trainer_.steps) {
       if (!world_.clock.sleep_for(trainer_.step_time, {})) return 1;
       ++learnt.step;
