@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
@@ -14,13 +15,17 @@
 #include <variant>
 #include <vector>
 
+#include "agent/attempt_record.h"
+#include "agent/beat.h"
 #include "agent/begin_attempt.h"
+#include "agent/event.h"
 #include "agent/restore_folder.h"
 #include "agent/trainer.h"
 #include "agent/tree_watcher.h"
 #include "agent/uploader.h"
 #include "agent/work_folder.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -30,9 +35,12 @@
 #include "job/line_pattern.h"
 #include "job/log_entry.h"
 #include "job/progress_reader.h"
+#include "job/save_schedule.h"
+#include "job/spec.h"
+#include "job/trainer_end.h"
 #include "notice/notice_source.h"
 #include "sys/call_context.h"
-#include "sys/file_ops.h"
+#include "trainer_files/checkpoint_finder.h"
 
 namespace outlast::agent {
 namespace {
@@ -114,7 +122,7 @@ Result<AttemptEnding> Attempt::run(std::vector<std::unique_ptr<notice::NoticeSou
     now_ = parts_.world.clock.mono_now();
     if (message) std::visit([this](auto& one) { handle(std::move(one)); }, *message);
   }
-  finish();
+  finish(*ending_);
   return *ending_;
 }
 
@@ -147,10 +155,7 @@ void Attempt::decide() {
     case Phase::kEnding:
       if (!ending_in_flight_ && now_ >= end_again_at_) {
         ending_in_flight_ = true;
-        const bool is_done = last_entry_->first == job::EntryKind::kDone;
-        uploader_.end({.kind = last_entry_->first,
-                       .why = last_entry_->second,
-                       .before = is_done ? options_.before_done : nullptr});
+        uploader_.end(last_entry_);
       }
       // Somebody wants us gone, and the root is away: the next attempt finds it out once more.
       if (leaving_ && now_ >= leaving_->ends) end_attempt(leaving_->outcome, leaving_->why);
@@ -237,15 +242,13 @@ void Attempt::handle(FolderRestored message) {
     phase_ = Phase::kPausing;
     return;
   }
-  end_attempt(AttemptOutcome::kBroken, started.error().to_string());
-  ending_->broken_by = started.error().code();
+  end_attempt(AttemptOutcome::kBroken, started.error().to_string(), started.error().code());
 }
 
 Result<void> Attempt::start_trainer(const RestoredFolder& restored) {
   ++life_;
   save_failures_ = 0;
   trouble_.clear();
-  exit_.reset();
   seen_.reset();
   unsaved_since_.reset();
   saving_.reset();

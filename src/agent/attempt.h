@@ -172,8 +172,9 @@ class Attempt {
   void settle();
   void judge();
   void end_job(job::EntryKind kind, const std::string& why);
-  void end_attempt(AttemptOutcome outcome, const std::string& why);
-  void finish();
+  void end_attempt(AttemptOutcome outcome, const std::string& why,
+                   std::optional<ErrorCode> broken_by = {});
+  void finish(const AttemptEnding& ending);
 
   // --- attempt_view.cc: what others see ---
   void tell(EventLevel level, std::string kind, std::string sentence, Json facts = {});
@@ -205,7 +206,7 @@ class Attempt {
   std::unique_ptr<Trainer> trainer_;
   MonoTime now_ = {};
   MonoTime life_began_ = {};
-  std::optional<job::TrainerExit> exit_;
+  job::TrainerExit exit_;  // once it has ended
   std::optional<TreeSeen> seen_;
   MonoTime seen_at_ = {};
   std::optional<MonoTime> unsaved_since_;
@@ -242,7 +243,7 @@ class Attempt {
   std::optional<Leaving> leaving_;
   std::optional<TurnNews> turn_;
 
-  std::optional<std::pair<job::EntryKind, std::string>> last_entry_;
+  Uploader::EndOrder last_entry_;  // while kEnding
   MonoTime end_again_at_ = {};
   bool ending_in_flight_ = false;
   std::optional<AttemptEnding> ending_;

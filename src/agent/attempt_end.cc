@@ -10,6 +10,7 @@
 
 #include "agent/attempt.h"
 #include "agent/attempt_record.h"
+#include "agent/event.h"
 #include "agent/uploader.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -43,7 +44,7 @@ void Attempt::handle(TrainerEnded message) {
   }
   exit_ = message.exit ? *message.exit : job::TrainerExit{.value = 1};
   const bool ended_well =
-      !exit_->by_signal && (exit_->value == 0 || exit_->value == options_.spec.exit_codes.left);
+      !exit_.by_signal && (exit_.value == 0 || exit_.value == options_.spec.exit_codes.left);
   phase_ = Phase::kLooking;
   watcher_->look_last(ended_well);
 }
@@ -62,13 +63,14 @@ void Attempt::settle() {
 }
 
 void Attempt::judge() {
-  const job::TrainerEnd end = options_.judge(*exit_, told_to_leave(), options_.spec.exit_codes);
+  const job::TrainerEnd end = options_.judge(exit_, told_to_leave(), options_.spec.exit_codes);
   // Who finds its last checkpoint has nothing left to do, and is soon done with that.
-  const bool is_short = now_ - life_began_ < kShortLife && !seen_->new_set && !committed_;
+  const bool is_short =
+      now_ - life_began_ < kShortLife && !(seen_ && seen_->new_set) && !committed_;
   const bool was_stopped = killed_ && !asked_to_leave_;
   tell(end.meaning == job::EndMeaning::kDone ? EventLevel::kGood : EventLevel::kNote,
        "trainer-ended", was_stopped ? "the trainer has ended: it was stopped" : end.why,
-       {{"exit", job::describe(*exit_)}, {"meaning", job::to_string(end.meaning)}});
+       {{"exit", job::describe(exit_)}, {"meaning", job::to_string(end.meaning)}});
   trainer_.reset();
   watcher_.reset();
   if (turn_ && turn_->kind == TurnNews::Kind::kTakenOver) {
@@ -84,7 +86,7 @@ void Attempt::judge() {
     return end_job(job::EntryKind::kDone, end.why);
   }
   record_.ends.push_back({.kind = kind_of(end.meaning),
-                          .death = job::describe(*exit_),
+                          .death = job::describe(exit_),
                           .step = progress().step,
                           .checkpoint = committed_ ? committed_->seq : 0,
                           .checkpoint_step = committed_ ? committed_->step : std::nullopt});
@@ -107,7 +109,8 @@ void Attempt::judge() {
 }
 
 void Attempt::end_job(job::EntryKind kind, const std::string& why) {
-  last_entry_ = {kind, why};
+  last_entry_ = {.kind = kind, .why = why};
+  if (kind == job::EntryKind::kDone) last_entry_.before = options_.before_done;
   end_again_at_ = now_;
   phase_ = Phase::kEnding;
 }
@@ -116,9 +119,9 @@ void Attempt::handle(const EndReport& report) {
   ending_in_flight_ = false;
   if (phase_ != Phase::kEnding) return;
   if (report.seq) {
-    return end_attempt(last_entry_->first == job::EntryKind::kDone ? AttemptOutcome::kDone
-                                                                   : AttemptOutcome::kFailed,
-                       last_entry_->second);
+    return end_attempt(
+        last_entry_.kind == job::EntryKind::kDone ? AttemptOutcome::kDone : AttemptOutcome::kFailed,
+        last_entry_.why);
   }
   if (report.seq.error().code() == ErrorCode::kPreempted) {
     return end_attempt(AttemptOutcome::kTakenOver, report.seq.error().to_string());
@@ -131,9 +134,12 @@ void Attempt::handle(const EndReport& report) {
   end_again_at_ = saturating_add(now_, kEndWait);
 }
 
-void Attempt::end_attempt(AttemptOutcome outcome, const std::string& why) {
-  ending_ =
-      AttemptEnding{.outcome = outcome, .why = why, .interrupted = notice_ && notice_->at_once};
+void Attempt::end_attempt(AttemptOutcome outcome, const std::string& why,
+                          std::optional<ErrorCode> broken_by) {
+  ending_ = AttemptEnding{.outcome = outcome,
+                          .why = why,
+                          .interrupted = notice_ && notice_->at_once,
+                          .broken_by = broken_by};
   phase_ = Phase::kOver;
   const EventLevel level = outcome == AttemptOutcome::kDone     ? EventLevel::kGood
                            : outcome == AttemptOutcome::kFailed ? EventLevel::kBad
@@ -142,17 +148,17 @@ void Attempt::end_attempt(AttemptOutcome outcome, const std::string& why) {
 }
 
 // Everything that people want to know later is in the root before we go.
-void Attempt::finish() {
+void Attempt::finish(const AttemptEnding& ending) {
   inbox_.close();  // nobody waits for us to hear more
   trainer_.reset();
   watcher_.reset();
   notices_.reset();
   record_.ended = {
-      .time = parts_.world.clock.wall_now(), .outcome = ending_->outcome, .why = ending_->why};
+      .time = parts_.world.clock.wall_now(), .outcome = ending.outcome, .why = ending.why};
   reporter_.set_record(record_);
   // A beat of ours would hide that of whoever has the job now.
-  reporter_.set_beat(ending_->outcome == AttemptOutcome::kTakenOver ? std::nullopt
-                                                                    : std::optional(beat()));
+  reporter_.set_beat(ending.outcome == AttemptOutcome::kTakenOver ? std::nullopt
+                                                                  : std::optional(beat()));
   const MonoTime until = leaving_ ? std::max(leaving_->ends, saturating_add(now_, kFarewellMin))
                                   : saturating_add(now_, kFarewellMax);
   const Result<void> written = reporter_.finish({.deadline = until});

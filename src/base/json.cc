@@ -93,7 +93,7 @@ Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
   StrictLook look(limits.depth_max);
   try {
     (void)Json::sax_parse(text, &look);
-    if (look.refused()) return *look.refused();
+    if (const std::optional<Error>& refused = look.refused()) return *refused;
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
     return Error(ErrorCode::kCorrupt, fmt::format("not JSON at byte {}", error.byte));

@@ -37,8 +37,8 @@ struct TreeScan {
 Result<TreeScan> scan_tree(sys::FileSystem& files, const std::vector<std::string>& paths,
                            const sys::CallContext& ctx);
 
-// Of exactly these paths below `folder`, by which the items are called, too: each thing itself, of a
-// folder not what is in it. kNotFound, naming it, if one is gone.
+// Of exactly these paths below `folder`, by which the items are called, too: each thing itself, of
+// a folder not what is in it. kNotFound, naming it, if one is gone.
 Result<TreeScan> scan_paths(sys::FileSystem& files, const std::string& folder,
                             const std::vector<std::string>& paths, const sys::CallContext& ctx);
 

@@ -20,7 +20,7 @@ Result<ExitCode> run_job_check(const Invocation& invocation, Context& context) {
   const Terminal& terminal = context.terminal;
   const std::string& file = invocation.positionals[0];
   const std::optional<job::SpecReading> reading = read_job_file(file, context);
-  if (!reading) return ExitCode::kBadInput;
+  if (!reading || !reading->spec) return ExitCode::kBadInput;
   if (terminal.json()) {
     terminal.print_json(job::to_json(*reading->spec));
   } else {

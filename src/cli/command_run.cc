@@ -47,6 +47,7 @@
 #include "store/transfer/source.h"
 #include "store/transfer/target.h"
 #include "sys/call_context.h"
+#include "sys/clock.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
 #include "sys/world.h"
@@ -225,7 +226,8 @@ void shut_down(const agent::AttemptEnding& ending, Duration at_least, const RunP
   const job::OnFailed& rule = plan.spec.on_failed;
   if (has_failed && rule.keep && !rule.keep_for) return;
   const Duration after =
-      std::max(at_least, has_failed && rule.keep ? *rule.keep_for : Duration::zero());
+      std::max(at_least, has_failed && rule.keep ? rule.keep_for.value_or(Duration::zero())
+                                                 : Duration::zero());
   context.terminal.note(after == Duration::zero() ? "powering this machine off"
                                                   : fmt::format("powering this machine off in {}",
                                                                 format_duration_short(after)));
@@ -391,8 +393,8 @@ CommandSpec run_command() {
       .trailing_name = "COMMAND…",
       .examples = {{.command = "outlast run -- python3 train.py --lr 0.1",
                     .does = "Train, with everything in ./outlast-root"},
-                   {.command = "outlast run --root s3://my-bucket/training --job cifar -- python3 "
-                               "train.py",
+                   {.command =
+                        "outlast run --root s3://my-bucket/jobs --job cifar -- python3 train.py",
                     .does = "The same in a bucket: any machine can go on with it"},
                    {.command = "outlast run job.yaml", .does = "As a job file says"},
                    {.command = "outlast run --install-boot --on-done shutdown job.yaml",
