@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "base/json.h"
