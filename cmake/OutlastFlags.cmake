@@ -21,11 +21,3 @@ if(OUTLAST_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${OUTLAST_CCACHE})
 endif()
-
-# The link test of every module doubles the number of links; mold makes them a third as long. Debian 12's
-# (1.10) can begin the read-only part of a program outside of its pages, and then it does not start: so
-# without one, and not for what users get.
-find_program(OUTLAST_MOLD mold)
-if(OUTLAST_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Debug")
-  target_link_options(outlast_flags INTERFACE -fuse-ld=mold -Wl,-z,norelro)
-endif()
