@@ -1,3 +1,5 @@
+#include "checkpoint/save_pipeline.h"
+
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -125,6 +125,7 @@ TEST(Docs, SchemaAgreesWithTheReader) {
   for (const std::string_view folder : {"examples", "tests/bad-jobs", "tests/corpus/job_spec"}) {
     for (const auto& path : files_in(folder)) {
       if (path.extension() == ".expected") continue;
+      if (folder == "examples" && path.extension() != ".yaml") continue;
       const std::string bytes = file_bytes(path);
       const YamlReading tree = read_yaml(bytes);
       const bool good = read_spec(bytes).spec.has_value();

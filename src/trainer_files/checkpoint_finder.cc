@@ -154,6 +154,9 @@ void CheckpointFinder::note_removals(MonoTime now) {
     const auto is_gone = [&](const std::string& path) { return listing_.find(path) == nullptr; };
     // Checkpoints with numbers go one after the other, and none comes back.
     const bool is_rotated = track.is_numbered && std::ranges::all_of(track.complete_paths, is_gone);
+    if (is_rotated) {  // a folder goes file by file
+      std::erase_if(removed_, [&](const auto& gone) { return gone.first.starts_with(name + "/"); });
+    }
     std::erase_if(track.complete_paths, [&](const std::string& path) {
       if (!is_gone(path)) return false;
       if (!is_rotated) removed_[path] = now;

@@ -72,7 +72,7 @@ TEST_P(FinderModes, AFastRotationIsFollowed) {
       if (step > 2) rig.remove(fmt::format("checkpoint_{}.pth", step - 2));
       rig.look(300);
       EXPECT_TRUE(rig.finder().state().is_ready) << rig.finder().state().why_not;
-      EXPECT_EQ(rig.finder().state().step, static_cast<std::uint64_t>(step));
+      EXPECT_EQ(rig.finder().state().epoch, static_cast<std::uint64_t>(step));
     }
   });
 }

@@ -218,7 +218,8 @@ class Job:
 
     def kill_notice(self):
         life = self.life
-        listens = life.when("job") is not None
+        # Before it has the job there is nothing to save, and it dies as any program does.
+        listens = life.when("began") is not None or life.when("resumed") is not None
         life.child.terminate()
         code = life.wait(GRACE + 5)
         if code is None:

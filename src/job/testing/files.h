@@ -28,6 +28,7 @@ inline std::vector<std::filesystem::path> files_in(std::string_view folder,
                                                    std::string_view ending = "") {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(tree_path(folder))) {
+    if (!entry.is_regular_file()) continue;
     if (entry.path().filename().string().ends_with(ending)) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/result.h"
+#include "cli/command_line.h"
+#include "cli/command_spec.h"
+#include "cli/exit_code.h"
+#include "cli/run_plan.h"
+
+namespace outlast::cli {
+
+// --install-boot: the same command line, without that flag, at every boot.
+Result<ExitCode> install_boot(const Invocation& invocation, const RunPlan& plan,
+                              const Context& context);
+// --remove-boot.
+Result<ExitCode> remove_boot(const RunPlan& plan, const Context& context);
+
+}  // namespace outlast::cli
