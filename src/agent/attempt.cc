@@ -108,6 +108,7 @@ Result<AttemptEnding> Attempt::run(std::vector<std::unique_ptr<notice::NoticeSou
   notices_ =
       std::make_unique<notice::NoticeWatch>(parts_.world.threads, board_, std::move(sources));
   reporter_.set_record(record_);
+  write_notice_file();  // removes what an earlier attempt has left
   restart_at_ = now_;
   while (!ending_) {
     now_ = parts_.world.clock.mono_now();
@@ -141,9 +142,8 @@ void Attempt::decide() {
       settle();
       break;
     case Phase::kPausing:
-      if (turn_ || leaving_) {
-        end_attempt(leaving_ ? leaving_->outcome : AttemptOutcome::kTakenOver,
-                    leaving_ ? leaving_->why : "another attempt has begun");
+      if (is_too_late_to_start()) {
+        end_leaving();
       } else if (now_ >= restart_at_) {
         phase_ = Phase::kRestoring;
         uploader_.run_task(
@@ -160,8 +160,11 @@ void Attempt::decide() {
       // Somebody wants us gone, and the root is away: the next attempt finds it out once more.
       if (leaving_ && now_ >= leaving_->ends) end_attempt(leaving_->outcome, leaving_->why);
       break;
-    case Phase::kLooking:
     case Phase::kRestoring:
+      // What is being fetched is given up: nobody would train with it.
+      if (is_too_late_to_start()) end_leaving();
+      break;
+    case Phase::kLooking:
     case Phase::kOver:
       break;
   }
@@ -223,18 +226,12 @@ Result<RestoredFolder> Attempt::restore(checkpoint::Checkpoints& checkpoints,
 
 void Attempt::handle(FolderRestored message) {
   if (phase_ != Phase::kRestoring) return;
-  if (leaving_ || turn_) {  // decided on with the next look
-    phase_ = Phase::kPausing;
-    return;
-  }
   Result<void> started =
       message.restored ? start_trainer(*message.restored) : Result<void>(message.restored.error());
   if (started) return;
-  trainer_.reset();
   watcher_.reset();
-  const bool may_help = started.error().code() == ErrorCode::kUnavailable ||
-                        started.error().code() == ErrorCode::kThrottled;
-  if (may_help && ++save_failures_ < kRestoreTriesMax) {
+  trainer_.reset();
+  if (may_come_back(started.error()) && ++restore_failures_ < kRestoreTriesMax) {
     tell(EventLevel::kWarning, "restore-failed",
          fmt::format("cannot begin, and tries again in {}: {}", format_duration_short(kRestoreWait),
                      started.error().to_string()));
@@ -248,6 +245,10 @@ void Attempt::handle(FolderRestored message) {
 Result<void> Attempt::start_trainer(const RestoredFolder& restored) {
   ++life_;
   save_failures_ = 0;
+  restore_failures_ = 0;
+  final_failures_ = 0;
+  last_looks_ = 0;
+  asked_by_term_ = false;
   trouble_.clear();
   seen_.reset();
   unsaved_since_.reset();

@@ -76,6 +76,9 @@ struct AttemptEnding {
   std::optional<ErrorCode> broken_by = {};
 };
 
+// How often something that will not work later either is tried at the end of a trainer's life.
+inline constexpr std::uint64_t kFinalTriesMax = 5;
+
 // One attempt: an actor that owns all decisions. Everything that happens reaches its inbox; the
 // threads around it only carry. Confined to its owner.
 class Attempt {
@@ -166,6 +169,8 @@ class Attempt {
   void write_notice_file();
   void leave_when_due(Leaving& leaving);
   bool told_to_leave() const;
+  bool is_too_late_to_start() const;
+  void end_leaving();
   MonoTime kill_time(const Leaving& leaving) const;
 
   // --- attempt_end.cc: what the trainer's end means ---
@@ -202,18 +207,23 @@ class Attempt {
   // The trainer's life.
   Phase phase_ = Phase::kPausing;
   std::uint64_t life_ = 0;
-  std::unique_ptr<TreeWatcher> watcher_;
   std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<TreeWatcher> watcher_;  // asks the trainer
   MonoTime now_ = {};
   MonoTime life_began_ = {};
   job::TrainerExit exit_;  // once it has ended
   std::optional<TreeSeen> seen_;
-  MonoTime seen_at_ = {};
+  MonoTime seen_at_ = {};      // this very state, for the first time
+  MonoTime saving_seen_ = {};  // the same of what is on its way, and of what was saved last
+  MonoTime saved_seen_ = {};
+  bool ended_well_ = false;
+  int last_looks_ = 0;
   std::optional<MonoTime> unsaved_since_;
   trainer_files::SetProgress restored_progress_;
   bool resume_judged_ = true;
   std::optional<MonoTime> asked_to_save_;
   std::optional<MonoTime> asked_to_leave_;
+  bool asked_by_term_ = false;
   bool killed_ = false;
   bool found_told_ = false;
   std::set<std::string> told_lines_;
@@ -233,6 +243,8 @@ class Attempt {
   std::optional<double> bandwidth_;
   double new_share_ = 1;
   std::uint64_t save_failures_ = 0;
+  std::uint64_t restore_failures_ = 0;
+  std::uint64_t final_failures_ = 0;  // after the trainer's end, of what will not work later either
   MonoTime save_again_at_ = {};
   std::string trouble_;
   std::optional<MonoTime> restless_since_;  // since when no state was complete

@@ -10,6 +10,7 @@
 
 #include "agent/attempt.h"
 #include "agent/attempt_record.h"
+#include "agent/begin_attempt.h"
 #include "agent/event.h"
 #include "agent/uploader.h"
 #include "base/error.h"
@@ -41,11 +42,13 @@ void Attempt::handle(TrainerEnded message) {
   if (message.life != life_ || phase_ != Phase::kRunning) return;
   if (!message.exit) {
     tell(EventLevel::kWarning, "wait-failed", message.exit.error().to_string());
+    trainer_->kill();  // whatever it is: it must not write while we look
   }
   exit_ = message.exit ? *message.exit : job::TrainerExit{.value = 1};
   const bool ended_well =
       !exit_.by_signal && (exit_.value == 0 || exit_.value == options_.spec.exit_codes.left);
   phase_ = Phase::kLooking;
+  ended_well_ = ended_well;
   watcher_->look_last(ended_well);
 }
 
@@ -71,8 +74,8 @@ void Attempt::judge() {
   tell(end.meaning == job::EndMeaning::kDone ? EventLevel::kGood : EventLevel::kNote,
        "trainer-ended", was_stopped ? "the trainer has ended: it was stopped" : end.why,
        {{"exit", job::describe(exit_)}, {"meaning", job::to_string(end.meaning)}});
-  trainer_.reset();
   watcher_.reset();
+  trainer_.reset();
   if (turn_ && turn_->kind == TurnNews::Kind::kTakenOver) {
     return end_attempt(AttemptOutcome::kTakenOver, "another attempt has taken the job over");
   }
@@ -126,6 +129,11 @@ void Attempt::handle(const EndReport& report) {
   if (report.seq.error().code() == ErrorCode::kPreempted) {
     return end_attempt(AttemptOutcome::kTakenOver, report.seq.error().to_string());
   }
+  if (!may_come_back(report.seq.error()) && ++final_failures_ >= kFinalTriesMax) {
+    return end_attempt(AttemptOutcome::kBroken,
+                       "the job's end cannot be written: " + report.seq.error().to_string(),
+                       report.seq.error().code());
+  }
   const std::string trouble =
       fmt::format("the job's end cannot be written: {}", report.seq.error().to_string());
   if (trouble_ != trouble)
@@ -150,8 +158,8 @@ void Attempt::end_attempt(AttemptOutcome outcome, const std::string& why,
 // Everything that people want to know later is in the root before we go.
 void Attempt::finish(const AttemptEnding& ending) {
   inbox_.close();  // nobody waits for us to hear more
-  trainer_.reset();
   watcher_.reset();
+  trainer_.reset();
   notices_.reset();
   record_.ended = {
       .time = parts_.world.clock.wall_now(), .outcome = ending.outcome, .why = ending.why};

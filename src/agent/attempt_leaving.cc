@@ -49,13 +49,18 @@ void Attempt::look_at_notice() {
             {"seconds_left", std::chrono::duration<double>(current->ends - now_).count()}});
     } else {
       tell(EventLevel::kGood, "notice-withdrawn", "the notice was withdrawn: this machine stays");
-      if (leaving_ && leaving_->outcome == AttemptOutcome::kLeft) leaving_.reset();
     }
     notice_ = std::move(current);
     write_notice_file();
     reporter_.hurry();
   }
-  if (!notice_ || notice_->ends - now_ > kPressing || turn_) return;
+  const bool presses = notice_ && notice_->ends - now_ <= kPressing;
+  if (!presses && leaving_ && leaving_->outcome == AttemptOutcome::kLeft) {
+    leaving_.reset();
+    // Who was only asked to save goes on, and will be asked again; who was asked to leave leaves.
+    if (!asked_by_term_) asked_to_leave_.reset();
+  }
+  if (!presses || turn_) return;
   Leaving& leaving = leaving_ ? *leaving_ : leaving_.emplace(Leaving{.since = now_});
   leaving.ends = notice_->ends;
   leaving.at_once = notice_->at_once;
@@ -85,7 +90,10 @@ void Attempt::write_notice_file() {
 void Attempt::handle(NoticeChanged /*message*/) {}  // decide() looks
 
 void Attempt::handle(const TurnNews& news) {
-  if (turn_ || phase_ == Phase::kEnding || phase_ == Phase::kOver) return;
+  // Also after the job was cancelled, when somebody has resumed it elsewhere before we were gone.
+  const bool is_worse =
+      turn_ && turn_->kind == TurnNews::Kind::kEnded && news.kind == TurnNews::Kind::kTakenOver;
+  if ((turn_ && !is_worse) || phase_ == Phase::kEnding || phase_ == Phase::kOver) return;
   turn_ = news;
   if (news.kind == TurnNews::Kind::kTakenOver) {
     if (phase_ == Phase::kRunning && !std::exchange(killed_, true)) trainer_->kill();
@@ -103,6 +111,20 @@ void Attempt::handle(const TurnNews& news) {
                      .at_once = true,
                      .outcome = AttemptOutcome::kCancelled,
                      .why = why};
+}
+
+// Whether nothing is worth starting any more: a notice that is far off is no reason not to train.
+bool Attempt::is_too_late_to_start() const {
+  if (turn_) return true;
+  return leaving_ && (leaving_->at_once || leaving_->ends - now_ <= options_.spec.grace);
+}
+
+void Attempt::end_leaving() {
+  if (turn_ && turn_->kind == TurnNews::Kind::kTakenOver) {
+    end_attempt(AttemptOutcome::kTakenOver, "another attempt has taken the job over");
+  } else if (leaving_) {
+    end_attempt(leaving_->outcome, leaving_->why);
+  }
 }
 
 bool Attempt::told_to_leave() const {
@@ -140,6 +162,7 @@ void Attempt::leave_when_due(Leaving& leaving) {
     if (asked && *asked) {
       asked_to_leave_ = now_;
       asked_to_save_ = now_;
+      asked_by_term_ = can_leave;
       tell(EventLevel::kNote, "asked",
            can_leave ? "asked the trainer to save and leave (SIGTERM)"
                      : "asked the trainer to save (SIGUSR1)");
@@ -151,9 +174,8 @@ void Attempt::leave_when_due(Leaving& leaving) {
   if (has_unsaved() && is_worth_it && !saving_ && now_ >= save_again_at_) save("notice");
   const bool is_safe = !has_unsaved() && !saving_;
   // Who only saves does not leave by itself; who does neither has nothing left to do here.
-  const bool has_saved = asked_to_leave_ && last_save_ > *asked_to_leave_ && is_safe;
-  const bool will_leave = asked_to_leave_ && trainer_->can_ask(SIGTERM);
-  const bool stop_now = (has_saved && !will_leave) ||
+  const bool has_saved = asked_to_leave_ && saved_seen_ > *asked_to_leave_ && is_safe;
+  const bool stop_now = (has_saved && !asked_by_term_) ||
                         (leaving.at_once && !asked_to_leave_ && is_safe) ||
                         now_ >= kill_time(leaving);
   if (!stop_now) return;

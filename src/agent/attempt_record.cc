@@ -61,7 +61,8 @@ Result<AttemptRecord> record_from(const Json& json) {
   OUTLAST_TRY_ASSIGN(record.folder, json_string(json, "folder"));
   OUTLAST_TRY_ASSIGN(const Json* restored, json_optional_object(json, "restored"));
   if (restored != nullptr) {
-    AttemptRecord::Restored& from = record.restored.emplace();
+    record.restored = AttemptRecord::Restored{};
+    AttemptRecord::Restored& from = *record.restored;
     OUTLAST_TRY_ASSIGN(from.seq, json_uint(*restored, "seq"));
     OUTLAST_TRY_ASSIGN(from.step, json_optional_uint(*restored, "step"));
     OUTLAST_TRY_ASSIGN(from.bytes, json_uint(*restored, "bytes"));

@@ -11,8 +11,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "agent/attempt.h"
+#include "agent/attempt_record.h"
+#include "agent/begin_attempt.h"
+#include "agent/event.h"
 #include "agent/uploader.h"
 #include "agent/work_folder.h"
 #include "base/error.h"
@@ -20,6 +24,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "checkpoint/writer.h"
 #include "job/notice_plan.h"
 #include "job/progress_reader.h"
 #include "job/save_schedule.h"
@@ -39,6 +44,8 @@ constexpr Duration kSaveWaitMax = seconds(60);
 constexpr std::uint64_t kMeasurableBytes = 1U << 20U;
 // A trainer whose files are never whole and at rest would otherwise never be saved in silence.
 constexpr Duration kRestlessMax = std::chrono::minutes(10);
+// Of the last look at what a trainer left, while somebody else still touches it.
+constexpr int kLastLooksMax = 5;
 // The most lines about what was left out; who has so many does not read them.
 constexpr std::size_t kToldLinesMax = 20;
 // A trainer that was asked to save and has not by then is asked again.
@@ -60,9 +67,8 @@ bool Attempt::has_unsaved() const {
 }
 
 std::uint64_t Attempt::unsaved_bytes() const {
-  return has_unsaved()
-             ? static_cast<std::uint64_t>(new_share_ * static_cast<double>(bytes_of(seen_->state)))
-             : 0;
+  if (!seen_ || !has_unsaved()) return 0;
+  return static_cast<std::uint64_t>(new_share_ * static_cast<double>(bytes_of(seen_->state)));
 }
 
 job::SaveFacts Attempt::save_facts() const {
@@ -121,12 +127,14 @@ void Attempt::ask_to_save() {
 }
 
 void Attempt::save(const std::string& why) {
+  if (!seen_) return;
   SaveOrder order{.state = seen_->state, .why = why, .step = seen_->state.step};
   order.metrics = progress().metrics;
   std::erase_if(order.metrics, [](const auto& metric) { return !std::isfinite(metric.second); });
   if (seen_->state.epoch) order.metrics["epoch"] = static_cast<double>(*seen_->state.epoch);
   order.stands_back = phase_ == Phase::kRunning && !leaving_;
   saving_ = seen_->state.fingerprint;
+  saving_seen_ = seen_at_;
   uploader_.save(std::move(order));
 }
 
@@ -136,11 +144,21 @@ void Attempt::handle(const SaveReport& report) {
   if (report.moved_on) {
     not_to_save_ = report.fingerprint;
     if (phase_ == Phase::kRunning) watcher_->look_now();
+    if (phase_ == Phase::kSettling && ++last_looks_ < kLastLooksMax) {
+      phase_ = Phase::kLooking;
+      watcher_->look_last(ended_well_);
+    }
     return;
   }
   if (report.failure) {
     if (report.failure->code() == ErrorCode::kCancelled) return;
     if (report.failure->code() == ErrorCode::kPreempted) return handle(TurnNews{});
+    if (phase_ != Phase::kRunning && !may_come_back(*report.failure) &&
+        ++final_failures_ >= kFinalTriesMax) {
+      return end_attempt(AttemptOutcome::kBroken,
+                         "the last state cannot be saved: " + report.failure->to_string(),
+                         report.failure->code());
+    }
     const bool is_first = save_failures_++ == 0;
     const Duration wait = std::min<Duration>(
         kSaveWaitMin * (1 << std::min<std::uint64_t>(save_failures_, 5)), kSaveWaitMax);
@@ -154,6 +172,7 @@ void Attempt::handle(const SaveReport& report) {
   }
   const checkpoint::SaveProgress& totals = report.saved.totals;
   saved_ = report.fingerprint;
+  saved_seen_ = saving_seen_;
   saved_in_attempt_ = true;
   last_save_ = now_;
   committed_ = {.seq = report.saved.seq,
@@ -161,7 +180,8 @@ void Attempt::handle(const SaveReport& report) {
                 .time = parts_.world.clock.wall_now(),
                 .bytes = totals.bytes};
   last_save_epoch_ = save_facts().epoch;
-  upload_time_ = report.upload_time + report.commit_time;
+  const Duration took = report.upload_time + report.commit_time;
+  upload_time_ = took;
   commit_time_ = report.commit_time;
   new_share_ = totals.bytes == 0 ? 1
                                  : std::min(1.0, static_cast<double>(totals.bytes_stored) /
@@ -184,21 +204,22 @@ void Attempt::handle(const SaveReport& report) {
   Json facts = {{"checkpoint", report.saved.seq},
                 {"bytes", totals.bytes},
                 {"stored_bytes", totals.bytes_stored},
-                {"seconds", std::chrono::duration<double>(*upload_time_).count()}};
+                {"seconds", std::chrono::duration<double>(took).count()}};
   if (report.step) facts["step"] = *report.step;
   tell(EventLevel::kGood, "saved",
        fmt::format("checkpoint {}{}: {}, {} new, {}", report.saved.seq,
                    report.step ? fmt::format(", step {}", *report.step) : "",
                    format_bytes_short(totals.bytes), format_bytes_short(totals.bytes_stored),
-                   format_duration_short(*upload_time_)),
+                   format_duration_short(took)),
        std::move(facts));
 }
 
 void Attempt::handle(Seen message) {
   if (message.life != life_) return;
   const bool is_last = message.seen.is_last;
+  const bool is_news = !seen_ || seen_->state.fingerprint != message.seen.state.fingerprint;
   seen_ = std::move(message.seen);
-  seen_at_ = now_;
+  if (is_news) seen_at_ = now_;
   tell_findings();
   if (seen_->new_set && !std::exchange(resume_judged_, true)) {
     const trainer_files::ResumeJudgement judgement = trainer_files::judge_resume(
@@ -209,7 +230,8 @@ void Attempt::handle(Seen message) {
   }
   if (has_unsaved()) {
     if (!unsaved_since_) unsaved_since_ = now_;
-    if (asked_to_save_) ask_cost_ = now_ - *std::exchange(asked_to_save_, std::nullopt);
+    if (asked_to_save_) ask_cost_ = now_ - *asked_to_save_;
+    asked_to_save_.reset();
   }
   if (seen_->state.is_ready || seen_->state.paths.empty()) {
     restless_since_.reset();
@@ -225,7 +247,7 @@ void Attempt::handle(Seen message) {
 
 // What was found, once; and each thing that was left out, once.
 void Attempt::tell_findings() {
-  if (!seen_->new_set) return;
+  if (!seen_ || !seen_->new_set) return;
   for (const std::string& line : seen_->report) {
     const bool is_finding = line.starts_with("found checkpoints");
     if (is_finding ? std::exchange(found_told_, true) : !line.starts_with("left out")) continue;

@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "agent/attempt.h"
-#include "agent/attempt_record.h"
 #include "agent/beat.h"
 #include "agent/event.h"
 #include "base/json.h"
@@ -50,7 +48,7 @@ Beat Attempt::beat() const {
       break;
     case Phase::kOver:
       beat.state = AgentState::kEnded;
-      beat.outcome = ending_->outcome;
+      if (ending_) beat.outcome = ending_->outcome;
       break;
   }
   beat.progress = progress();
@@ -77,7 +75,8 @@ Beat Attempt::beat() const {
 void Attempt::publish() {
   Beat now = beat();
   parts_.front.stands(now);
-  reporter_.set_beat(std::move(now));
+  const bool is_taken_over = turn_ && turn_->kind == TurnNews::Kind::kTakenOver;
+  reporter_.set_beat(is_taken_over ? std::nullopt : std::optional(std::move(now)));
 }
 
 }  // namespace outlast::agent

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "agent/attempt_json.h"
+#include "agent/attempt_record.h"
 #include "agent/paper.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -81,7 +82,8 @@ Result<job::Progress> progress_from(const Json& json) {
 Result<void> take_optional_parts(const Json& json, Beat& beat) {
   OUTLAST_TRY_ASSIGN(const Json* committed, json_optional_object(json, "committed"));
   if (committed != nullptr) {
-    Beat::Committed& to = beat.committed.emplace();
+    beat.committed = Beat::Committed{};
+    Beat::Committed& to = *beat.committed;
     OUTLAST_TRY_ASSIGN(to.seq, json_uint(*committed, "seq"));
     OUTLAST_TRY_ASSIGN(to.step, json_optional_uint(*committed, "step"));
     OUTLAST_TRY_ASSIGN(to.time, json_time(*committed, "time"));
@@ -95,7 +97,8 @@ Result<void> take_optional_parts(const Json& json, Beat& beat) {
   }
   OUTLAST_TRY_ASSIGN(const Json* notice, json_optional_object(json, "notice"));
   if (notice != nullptr) {
-    Beat::Noticed& to = beat.notice.emplace();
+    beat.notice = Beat::Noticed{};
+    Beat::Noticed& to = *beat.notice;
     OUTLAST_TRY_ASSIGN(to.source, json_string(*notice, "source"));
     OUTLAST_TRY_ASSIGN(to.ends, json_time(*notice, "ends"));
     OUTLAST_TRY_ASSIGN(to.why, json_string(*notice, "why"));

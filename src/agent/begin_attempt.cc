@@ -49,19 +49,6 @@ constexpr Duration kSilenceMax = seconds(10);  // before a person is told what w
 constexpr Duration kListenEvery = seconds(2);  // to whoever has the job
 constexpr std::uint64_t kIdBytesMax = 4096;
 
-// Whether asking again may help.
-bool may_come_back(const Error& error) {
-  switch (error.code()) {
-    case ErrorCode::kUnavailable:
-    case ErrorCode::kThrottled:
-    case ErrorCode::kUnknownOutcome:
-    case ErrorCode::kDeadlineExceeded:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Asks until there is an answer, or patience ends.
 template <typename T>
 Result<T> patiently(sys::World& world, const BeginRequest& request, const sys::CallContext& ctx,
@@ -181,6 +168,18 @@ Result<std::string> read_text(sys::World& world, const std::string& path) {
 }
 
 }  // namespace
+
+bool may_come_back(const Error& error) {
+  switch (error.code()) {
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kThrottled:
+    case ErrorCode::kUnknownOutcome:
+    case ErrorCode::kDeadlineExceeded:
+      return true;
+    default:
+      return false;
+  }
+}
 
 AgentId this_agent(sys::World& world) {
   AgentId id{.host = world.environment.host_name()};

@@ -9,7 +9,7 @@
 
 #include "agent/attempt_record.h"
 #include "agent/event.h"
-#include "base/random.h"
+#include "base/error.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "checkpoint/checkpoints.h"
@@ -46,6 +46,9 @@ Result<std::variant<Begun, job::LogEntry>> begin_attempt(store::ObjectStore& roo
                                                          sys::World& world,
                                                          const BeginRequest& request,
                                                          const sys::CallContext& ctx);
+
+// Whether the same may work later: the root is away, or slow.
+bool may_come_back(const Error& error);
 
 // This process on this machine.
 AgentId this_agent(sys::World& world);

@@ -18,6 +18,7 @@
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
 #include "trainer_files/layouts.h"
+#include "trainer_files/left_out.h"
 #include "trainer_files/tree_listing.h"
 
 namespace outlast::agent {
@@ -91,6 +92,8 @@ Result<RestoredFolder> restore_folder(checkpoint::Checkpoints& checkpoints, Work
                      trainer_files::list_tree(files, work.path(), request.listing, ctx));
   std::vector<std::string> aside;
   for (const FoundSet& set : trainer_files::recognise_sets(listing, request.recognise)) {
+    // What would never be saved must not be taken away either: data sets, downloaded weights.
+    if (request.recognise == Recognise::kLayouts && trainer_files::reason_by_place(set)) continue;
     for (std::string& path : strangers(set, result.paths, listing)) {
       // A folder that is the job's as a whole has all that it needs in its checkpoints; before the
       // first of them, what a person put there is what the job begins with.
@@ -102,7 +105,8 @@ Result<RestoredFolder> restore_folder(checkpoint::Checkpoints& checkpoints, Work
       }
     }
   }
-  if (!aside.empty()) OUTLAST_TRY(work.set_aside(aside).while_doing("set old files aside"));
+  if (!aside.empty())
+    OUTLAST_TRY(work.set_aside(aside, request.epoch).while_doing("set old files aside"));
   result.set_aside = aside.size();
   OUTLAST_TRY(work.set_mark(mark).while_doing("mark the folder"));
   return result;

@@ -40,6 +40,8 @@ constexpr Rhythm kUnwatched = {.gap = seconds(2), .cost_shares = 50};
 // Even a watched tree can change unnoticed: by another machine, through a file that stays open.
 constexpr Rhythm kAtRest = {.gap = seconds(30), .cost_shares = 2000};
 
+constexpr int kLastLooksMax = 10;
+
 Duration gap_of(const Rhythm& rhythm, Duration cost) {
   return std::max(rhythm.gap, cost * rhythm.cost_shares);
 }
@@ -80,9 +82,6 @@ Result<std::unique_ptr<TreeWatcher>> TreeWatcher::start(const Parts& parts, cons
   watcher->finder_.observe(std::move(listing), parts.clock.mono_now(), std::nullopt);
   watcher->look_cost_ = parts.clock.mono_now() - began;
   watcher->state_at_start_ = watcher->finder_.state();
-  for (const trainer_files::LeftOutSet& set : watcher->finder_.left_out()) {
-    watcher->sets_at_start_.push_back(set.name);
-  }
   return watcher;
 }
 
@@ -148,27 +147,38 @@ void TreeWatcher::run(const std::stop_token& stop) {
     const bool is_last = order && *order != Order::kLookNow;
     look(stop, is_last ? std::optional(*order) : std::nullopt);
     looked = parts_.clock.mono_now();
-    if (is_last) return;
   }
 }
 
 void TreeWatcher::look(const std::stop_token& stop, std::optional<Order> last) {
   const MonoTime began = parts_.clock.mono_now();
   has_changed_ = false;
-  Result<trainer_files::TreeListing> listing =
-      trainer_files::list_tree(parts_.files, options_.folder, options_.listing, {.stop = stop});
+  Result<trainer_files::TreeListing> listing = list(last.has_value(), stop);
   if (!listing) {
     if (listing.error().code() != ErrorCode::kCancelled) complain(listing.error());
   } else if (last == Order::kLastWell) {
     finder_.observe_end(*std::move(listing), parts_.clock.mono_now());
   } else {
     // Asked for after the listing: what was closed by then was closed as it was listed, or was
-    // changed since, which the comparison before the commit will see.
-    const OpenFiles open = last ? std::nullopt : open_for_writing_();
-    finder_.observe(*std::move(listing), parts_.clock.mono_now(), open);
+    // changed since, which the comparison before the commit will see. Who died had open what it
+    // had open when we looked before: that is torn, or was changed since.
+    if (!last) last_open_ = open_for_writing_();
+    finder_.observe(*std::move(listing), parts_.clock.mono_now(), last_open_);
   }
   look_cost_ = parts_.clock.mono_now() - began;
   tell(last.has_value());
+}
+
+// The last look has to be a good one: nobody looks again.
+Result<trainer_files::TreeListing> TreeWatcher::list(bool is_last, const std::stop_token& stop) {
+  const sys::CallContext ctx = {.stop = stop};
+  for (int tries = 1;; ++tries) {
+    Result<trainer_files::TreeListing> listing =
+        trainer_files::list_tree(parts_.files, options_.folder, options_.listing, ctx);
+    const bool is_good = listing && !listing->disturbed;
+    if (is_good || !is_last || tries == kLastLooksMax) return listing;
+    OUTLAST_TRY(parts_.clock.sleep_for(kAfterChange.gap, ctx));
+  }
 }
 
 void TreeWatcher::tell(bool is_last) {

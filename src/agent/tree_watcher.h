@@ -62,15 +62,13 @@ class TreeWatcher {
   static Result<std::unique_ptr<TreeWatcher>> start(const Parts& parts, const Options& options,
                                                     Listener listener);
 
-  // What was there at the start, by the names of the sets.
-  const std::vector<std::string>& sets_at_start() const { return sets_at_start_; }
   const trainer_files::CommitState& state_at_start() const { return state_at_start_; }
 
   // From now on: who has what open, below the folder. Before the first look after the start.
   using OpenFiles = trainer_files::CheckpointFinder::OpenFiles;
   void watch(std::function<OpenFiles()> open_for_writing);
   void look_now();
-  // For the last time: the trainer and its helpers have ended, in good order or not.
+  // The trainer and its helpers have ended, in good order or not. May be asked for again.
   void look_last(bool ended_well);
 
  private:
@@ -81,6 +79,7 @@ class TreeWatcher {
   void run(const std::stop_token& stop);
   void wait_for_changes(const std::stop_token& stop);
   void look(const std::stop_token& stop, std::optional<Order> last);
+  Result<trainer_files::TreeListing> list(bool is_last, const std::stop_token& stop);
   void tell(bool is_last);
   Duration gap() const;
   void complain(const Error& error);
@@ -90,13 +89,13 @@ class TreeWatcher {
   const Listener listener_;
   sys::Inbox<Order> inbox_;
   trainer_files::CheckpointFinder finder_;
-  std::vector<std::string> sets_at_start_;
   trainer_files::CommitState state_at_start_;
   std::function<OpenFiles()> open_for_writing_;
   std::unique_ptr<sys::FileWatch> watch_;  // none: we look from time to time
   bool is_watching_ = false;
   Duration look_cost_ = {};
   bool has_changed_ = false;  // since the last look
+  OpenFiles last_open_;       // at that look
   std::optional<TreeSeen> told_;
   std::set<std::string> complaints_;
   std::vector<std::unique_ptr<sys::Thread>> threads_;  // end before what they use

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "checkpoint/checkpoints.h"
@@ -39,6 +40,11 @@ Error moved_on(const std::string& path) {
           fmt::format("'{}' was changed while it was being saved", path)};
 }
 
+// Of a look at the trainer's files. A store's own "not found" is something else.
+bool is_moved_on(const Error& error) {
+  return error.code() == ErrorCode::kConditionFailed || error.code() == ErrorCode::kNotFound;
+}
+
 bool is_as_listed(const checkpoint::FoundItem& found, const trainer_files::ListedEntry& listed) {
   if (found.info.type != listed.type) return false;
   if (found.info.type == sys::FileType::kDirectory) return true;
@@ -60,6 +66,7 @@ Uploader::Uploader(const Parts& parts, const Options& options,
 
 void Uploader::save(SaveOrder order) {
   hurry_ = std::stop_source();
+  end_upkeep();
   (void)inbox_.post(HurriedSave{.order = std::move(order), .hurry = hurry_.get_token()}, {});
 }
 
@@ -68,11 +75,18 @@ void Uploader::hurry() {
 }
 
 void Uploader::run_task(Task task) {
+  end_upkeep();
   (void)inbox_.post(std::move(task), {});
 }
 
 void Uploader::end(EndOrder order) {
+  end_upkeep();
   (void)inbox_.post(std::move(order), {});
+}
+
+void Uploader::end_upkeep() {
+  const MutexLock lock(upkeep_mutex_);
+  upkeep_.request_stop();
 }
 
 void Uploader::run(const std::stop_token& stop) {
@@ -112,7 +126,6 @@ SaveReport Uploader::save_now(const HurriedSave& save, const sys::CallContext& c
       return report;
     }
     const ErrorCode code = saved.error().code();
-    report.moved_on = report.moved_on || code == ErrorCode::kNotFound;
     if (!report.moved_on && code == ErrorCode::kConditionFailed && tries < kTriesMax) continue;
     report.failure = saved.error();
     return report;
@@ -126,14 +139,14 @@ Result<void> Uploader::try_save(const HurriedSave& save, SaveReport& report,
   const SaveOrder& order = save.order;
   const MonoTime began = parts_.clock.mono_now();
   Result<checkpoint::State> state = scan(order, ctx);
-  report.moved_on = !state && state.error().code() == ErrorCode::kConditionFailed;
+  report.moved_on = !state && is_moved_on(state.error());
   if (!state) return std::move(state).error();
   const checkpoint::SaveOptions options = {.stands_back = order.stands_back, .hurry = save.hurry};
   Result<checkpoint::SavedPart> part = checkpoints_->save_part(*state, options, ctx);
   report.moved_on = !part && part.error().code() == ErrorCode::kConditionFailed;
   if (!part) return std::move(part).error();
   const Result<checkpoint::State> after = scan(order, ctx);
-  report.moved_on = !after && after.error().code() == ErrorCode::kConditionFailed;
+  report.moved_on = !after && is_moved_on(after.error());
   if (!after) return after.error();
   const MonoTime uploaded = parts_.clock.mono_now();
   std::vector<checkpoint::SavedPart> parts;
@@ -171,12 +184,18 @@ Result<checkpoint::State> Uploader::scan(const SaveOrder& order, const sys::Call
 
 void Uploader::prune(const sys::CallContext& ctx) {
   if (saved_since_prune_ < kSavesBetweenPrunes + options_.keep) return;
-  saved_since_prune_ = 0;
-  const auto pruned =
-      checkpoints_->prune({.retention = {.last = options_.keep}, .why = "keep"}, ctx);
-  if (!pruned && pruned.error().code() != ErrorCode::kCancelled) {
-    listener_.prune_failed(pruned.error());
+  std::stop_source upkeep;
+  {
+    const MutexLock lock(upkeep_mutex_);
+    upkeep_ = upkeep;
   }
+  const std::stop_callback stopped(ctx.stop, [&upkeep] { upkeep.request_stop(); });
+  const auto pruned = checkpoints_->prune({.retention = {.last = options_.keep}, .why = "keep"},
+                                          {.stop = upkeep.get_token()});
+  // Something more urgent came: once more after the next save.
+  if (!pruned && pruned.error().code() == ErrorCode::kCancelled) return;
+  saved_since_prune_ = 0;
+  if (!pruned) listener_.prune_failed(pruned.error());
 }
 
 void Uploader::look_at_log(const sys::CallContext& ctx) {

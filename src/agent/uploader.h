@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "checkpoint/checkpoints.h"
@@ -113,6 +114,7 @@ class Uploader {
   Result<void> try_save(const HurriedSave& save, SaveReport& report, const sys::CallContext& ctx);
   Result<checkpoint::State> scan(const SaveOrder& order, const sys::CallContext& ctx);
   void prune(const sys::CallContext& ctx);
+  void end_upkeep();
   void look_at_log(const sys::CallContext& ctx);
 
   const Parts parts_;
@@ -121,6 +123,8 @@ class Uploader {
   const std::unique_ptr<checkpoint::Checkpoints> checkpoints_;
   sys::Inbox<Order> inbox_;
   std::stop_source hurry_;  // of the last save that was ordered
+  mutable Mutex upkeep_mutex_;
+  std::stop_source upkeep_ OUTLAST_GUARDED_BY(upkeep_mutex_);  // of the prune that runs, if any
   std::uint64_t saved_since_prune_ = 0;
   bool has_lost_turn_ = false;
   bool has_ended_ = false;               // by ourselves

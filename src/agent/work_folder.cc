@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
@@ -18,6 +19,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "job/log_entry.h"
 #include "sys/call_context.h"
 #include "sys/clock.h"
 #include "sys/file_ops.h"
@@ -88,11 +90,18 @@ Result<void> WorkFolder::set_mark(const Mark& mark) {
   return sys::write_file_atomically(*files_, corner("mark.json"), as_bytes(canonical_json(json)));
 }
 
-Result<void> WorkFolder::set_aside(const std::vector<std::string>& paths) {
-  OUTLAST_TRY(sys::remove_tree(*files_, aside_folder()));
+Result<void> WorkFolder::set_aside(const std::vector<std::string>& paths, job::Epoch epoch) {
+  const std::string own = sys::join_path(aside_folder(), fmt::format("{:08}", epoch));
+  if (const auto before = files_->list(aside_folder())) {
+    for (std::size_t i = 0; i + 1 < before->size(); ++i) {
+      OUTLAST_TRY(sys::remove_tree(*files_, sys::join_path(aside_folder(), (*before)[i].name)));
+    }
+  }
   for (const std::string& path : paths) {
-    const std::string to = sys::join_path(aside_folder(), path);
+    const std::string to = sys::join_path(own, path);
     OUTLAST_TRY(sys::make_dirs(*files_, sys::parent_path(to)));
+    // A second life of this attempt may have set the same aside.
+    OUTLAST_TRY(sys::remove_tree(*files_, to));
     const Result<void> moved = files_->rename(sys::join_path(folder_, path), to);
     if (!moved && moved.error().code() != ErrorCode::kNotFound) return moved;
   }

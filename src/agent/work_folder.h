@@ -47,9 +47,10 @@ class WorkFolder {
   std::optional<Mark> mark() const;
   Result<void> set_mark(const Mark& mark);
 
-  // Moves these (paths below the folder; what is gone is no error) out of the trainer's sight. What
-  // was set aside before is removed: one generation is kept, for a person who misses something.
-  Result<void> set_aside(const std::vector<std::string>& paths);
+  // Moves these (paths below the folder; what is gone is no error) out of the trainer's sight, to a
+  // place for this attempt. Only the last attempt's before it is kept beside it, for a person who
+  // misses something.
+  Result<void> set_aside(const std::vector<std::string>& paths, job::Epoch epoch);
   std::string aside_folder() const;
 
   // Adds a line to the life log. Its end is added.

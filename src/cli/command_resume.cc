@@ -22,7 +22,6 @@
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "cli/text_layout.h"
-#include "job/history.h"
 #include "job/log_entry.h"
 #include "store/object_store.h"
 

@@ -17,7 +17,6 @@
 #include "agent/root_layout.h"
 #include "agent/work_folder.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -286,7 +285,7 @@ CommandSpec run_command() {
            "signal.",
            "Exit code 0 of the trainer means that the job is done; 75 that it saved and left, and "
            "is to go on; 78 that trying again is no use; anything else is a failure and is tried "
-           "again, from the last checkpoint, as often as 'retries' says. Preemptions never count.",
+           "again, from the last checkpoint, as often as 'retries' says. Preemptions never count. "
            "A COMMAND of one word with spaces in it, and 'run' of a job file, go through the "
            "shell. What the trainer prints is shown, and kept in the root: 'outlast logs'."},
       .positionals = {{.name = "JOB.yaml",
