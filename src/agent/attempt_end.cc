@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "agent/attempt.h"
 #include "agent/attempt_record.h"

@@ -76,7 +76,8 @@ Result<AttemptRecord> record_from(const Json& json) {
   }
   OUTLAST_TRY_ASSIGN(const Json* ended, json_optional_object(json, "ended"));
   if (ended != nullptr) {
-    AttemptRecord::Ended& how = record.ended.emplace();
+    record.ended = AttemptRecord::Ended{};
+    AttemptRecord::Ended& how = *record.ended;
     OUTLAST_TRY_ASSIGN(how.time, json_time(*ended, "time"));
     OUTLAST_TRY_ASSIGN(how.outcome, outcome_from(*ended, "outcome"));
     OUTLAST_TRY_ASSIGN(how.why, json_string(*ended, "why"));
