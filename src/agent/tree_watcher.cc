@@ -40,7 +40,7 @@ constexpr Rhythm kUnwatched = {.gap = seconds(2), .cost_shares = 50};
 // Even a watched tree can change unnoticed: by another machine, through a file that stays open.
 constexpr Rhythm kAtRest = {.gap = seconds(30), .cost_shares = 2000};
 
-constexpr int kLastLooksMax = 10;
+constexpr int kListingTriesMax = 10;
 
 Duration gap_of(const Rhythm& rhythm, Duration cost) {
   return std::max(rhythm.gap, cost * rhythm.cost_shares);
@@ -176,7 +176,7 @@ Result<trainer_files::TreeListing> TreeWatcher::list(bool is_last, const std::st
     Result<trainer_files::TreeListing> listing =
         trainer_files::list_tree(parts_.files, options_.folder, options_.listing, ctx);
     const bool is_good = listing && !listing->disturbed;
-    if (is_good || !is_last || tries == kLastLooksMax) return listing;
+    if (is_good || !is_last || tries == kListingTriesMax) return listing;
     OUTLAST_TRY(parts_.clock.sleep_for(kAfterChange.gap, ctx));
   }
 }

@@ -59,10 +59,10 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Mistake = MishearingStore::Mistake;
 
-constexpr std::size_t kMachines = 2;
+constexpr std::size_t kAgentMachines = 2;
 constexpr int kLivesMax = 40;  // of all machines; a job that has not ended by then never does
 constexpr Duration kGrace = seconds(10);
-constexpr std::string_view kJob = "j";
+constexpr std::string_view kAgentJob = "j";
 constexpr std::string_view kWork = "/work";
 constexpr std::string_view kTrainer = "trainer";
 
@@ -104,7 +104,7 @@ class AgentLifeRun {
   Outcome run() {
     return simulation_.run([this] {
       std::vector<std::unique_ptr<sys::Thread>> operators;
-      for (std::size_t i = 0; i < kMachines; ++i) {
+      for (std::size_t i = 0; i < kAgentMachines; ++i) {
         Machine& machine = simulation_.add_machine(fmt::format("m{}", i));
         machine.processes().install(std::string(kTrainer), make_trainer(machine, trainer_));
         operators.push_back(simulation_.threads().spawn(
@@ -188,7 +188,7 @@ class AgentLifeRun {
 
   job::Spec spec() const {
     job::Spec spec;
-    spec.name = JobName(std::string(kJob));
+    spec.name = JobName(std::string(kAgentJob));
     spec.grace = kGrace;
     spec.retries = 100;
     spec.checkpoint.every = {.unit = job::CheckpointEvery::Unit::kTime, .time = seconds(3)};
@@ -266,7 +266,7 @@ class AgentLifeRun {
 
   std::vector<job::LogEntry> log() const {
     std::vector<job::LogEntry> entries;
-    const std::string folder = fmt::format("jobs/{}/", kJob);
+    const std::string folder = fmt::format("jobs/{}/", kAgentJob);
     for (job::Seq seq = 1;; ++seq) {
       const auto found = bucket_.find(folder + checkpoint::entry_key(seq), {});
       if (!found) return entries;
@@ -299,7 +299,7 @@ class AgentLifeRun {
                                               .threads = simulation_.threads(),
                                               .clock = simulation_.clock(),
                                               .random = random},
-                                             std::string(kJob), {});
+                                             std::string(kAgentJob), {});
     if (!job) return simulation_.fail("not readable: " + job.error().to_string());
     const auto report = (*job)->verify({.full = true}, {});
     if (!report) return simulation_.fail("not verifiable: " + report.error().to_string());
