@@ -66,8 +66,8 @@ Result<RestoredFolder> restore_folder(checkpoint::Checkpoints& checkpoints, Work
                                       sys::FileSystem& files, const RestoreFolderRequest& request,
                                       const sys::CallContext& ctx) {
   RestoredFolder result;
-  checkpoint::RestoreRequest restore{.folder = work.path(), .passed_over = request.passed_over};
-  restore.options.watch = request.watch;
+  const checkpoint::RestoreRequest restore{.folder = work.path(),
+                                           .passed_over = request.passed_over};
   Result<checkpoint::Restored> restored = checkpoints.restore(restore, ctx);
   if (!restored && restored.error().code() != ErrorCode::kNotFound) {
     return restored.error().while_doing("restore the newest checkpoint");

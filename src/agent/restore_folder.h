@@ -35,7 +35,6 @@ struct RestoreFolderRequest {
   // kEverything: the whole folder is the job's, whoever put there what is in it.
   trainer_files::Recognise recognise = trainer_files::Recognise::kLayouts;
   trainer_files::ListingOptions listing = {};
-  std::function<void(const checkpoint::RestoreProgress&)> watch = {};
   std::function<void(job::Seq seq, const Error& damage)> passed_over = {};
 };
 
