@@ -70,7 +70,8 @@ class Story:
         host.cut_power()
         at = int(host.text("/root/progress") or 0)
         self.boot_again()
-        self.wait_for_start(4)
+        # Nobody said goodbye: the agent listens a minute for whether the one before still lives.
+        self.wait_for_start(4, seconds=machine.UP_SECONDS + 60)
         start = self.life(-1, "start")
         self.check(left <= start <= at, f"it was cut off at {at}, and started again at {start}")
 
@@ -92,8 +93,8 @@ class Story:
             tell = f"{PROBE} install j /root {agent} && exec {agent}"
         else:
             host.add_program(self.options.outlast, AGENT)
-            tell = (f"exec {AGENT} run --install-boot --on-done shutdown --job j --root /root/r --checkpoint /root/state "
-                    f"--every 2s {' '.join(self.options.run_option)} -- {trainer}")
+            tell = (f"{AGENT} run --install-boot --on-done shutdown --job j --root /root/r --checkpoint /root/state "
+                    f"--every 2s {' '.join(self.options.run_option)} -- {trainer} && exec systemctl start --no-block {UNIT}")
         host.write("/root/first.sh", f"touch /root/told\n{tell}\n")
         host.add_unit("first.service", FIRST)
 
@@ -114,8 +115,8 @@ class Story:
         self.check(found, f"the trainer has never said '{word}'")
         return int(found[index].split()[1])
 
-    def wait_for_start(self, count):
-        self.host.wait(f"start {count} of the trainer", lambda: len(self.lives("start")) >= count)
+    def wait_for_start(self, count, seconds=machine.UP_SECONDS):
+        self.host.wait(f"start {count} of the trainer", lambda: len(self.lives("start")) >= count, seconds)
 
     def look_into_root(self):
         for command in (["ckpt", "ls"], ["ckpt", "verify"]):
