@@ -103,7 +103,7 @@ void Attempt::post(Message message) {
   (void)inbox_.post(std::move(message), {});
 }
 
-Result<AttemptEnding> Attempt::run(std::vector<std::unique_ptr<notice::NoticeSource>> sources) {
+AttemptEnding Attempt::run(std::vector<std::unique_ptr<notice::NoticeSource>> sources) {
   now_ = began_;
   notices_ =
       std::make_unique<notice::NoticeWatch>(parts_.world.threads, board_, std::move(sources));

@@ -94,9 +94,8 @@ class Attempt {
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
-  // Restores, trains and saves until the attempt is over. An error means that we could not even
-  // begin, and that nothing was trained.
-  Result<AttemptEnding> run(std::vector<std::unique_ptr<notice::NoticeSource>> sources);
+  // Restores, trains and saves until the attempt is over.
+  AttemptEnding run(std::vector<std::unique_ptr<notice::NoticeSource>> sources);
 
  private:
   // --- What reaches the inbox. Those of an earlier life of the trainer are ignored. ---

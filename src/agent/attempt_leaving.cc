@@ -61,6 +61,8 @@ void Attempt::look_at_notice() {
     if (!asked_by_term_) asked_to_leave_.reset();
   }
   if (!presses || turn_) return;
+  // What came to rest since the last look is part of the plan.
+  if (!leaving_ && phase_ == Phase::kRunning) watcher_->look_now();
   Leaving& leaving = leaving_ ? *leaving_ : leaving_.emplace(Leaving{.since = now_});
   leaving.ends = notice_->ends;
   leaving.at_once = notice_->at_once;

@@ -104,7 +104,9 @@ void Attempt::save_if_due() {
   const job::SaveDue due = job::next_save(options_.spec.checkpoint.every, save_facts());
   const bool is_due = due.kind == job::SaveDue::Kind::kNow;
   if (!has_unsaved()) {
-    if (is_due) ask_to_save();
+    // Whose files changed under our hands is saving at this moment.
+    const bool is_moving = seen_ && not_to_save_ == seen_->state.fingerprint;
+    if (is_due && !is_moving) ask_to_save();
     return;
   }
   const std::optional<Duration> margin = job::notice_margin(notice_facts());

@@ -6,14 +6,19 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "agent/attempt_json.h"
 #include "agent/attempt_record.h"
 #include "agent/paper.h"
+#include "agent/root_layout.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "checkpoint/read_object.h"
 #include "job/progress_reader.h"
+#include "store/object_store.h"
+#include "sys/call_context.h"
 
 namespace outlast::agent {
 namespace {
@@ -159,6 +164,18 @@ Result<Beat> decode_beat(std::string_view text) {
   Result<Beat> beat = beat_from(json);
   if (!beat) return bad_paper(kBeatPaper, beat.error());
   return beat;
+}
+
+Result<std::optional<FoundBeat>> find_beat(store::ObjectStore& root, const std::string& job,
+                                           const sys::CallContext& ctx) {
+  Result<checkpoint::WholeObject> object =
+      checkpoint::read_whole_object(root, beat_key(job), kBeatBytesMax, ctx);
+  if (!object && object.error().code() == ErrorCode::kNotFound) return std::optional<FoundBeat>();
+  OUTLAST_TRY(object);
+  OUTLAST_TRY_ASSIGN(Beat beat, decode_beat(object->bytes));
+  return std::optional(FoundBeat{.beat = std::move(beat),
+                                 .version = std::move(object->info.version),
+                                 .modified = object->info.modified});
 }
 
 }  // namespace outlast::agent

@@ -12,6 +12,8 @@
 #include "base/time.h"
 #include "job/log_entry.h"
 #include "job/progress_reader.h"
+#include "store/object_store.h"
+#include "sys/call_context.h"
 
 // A sign of life, overwritten again and again. Nothing's safety depends on it: it only decides when
 // somebody else may think of taking over. Values and their text.
@@ -64,5 +66,15 @@ inline constexpr std::size_t kBeatBytesMax = std::size_t{1} << 20U;
 std::string encode_beat(const Beat& beat);
 // As decode_attempt().
 Result<Beat> decode_beat(std::string_view text);
+
+// The beat of a job as it stands in the root.
+struct FoundBeat {
+  Beat beat = {};
+  std::string version = {};  // of the object: another one after each beat
+  WallTime modified = {};    // by the store's clock
+};
+// None if there never was one. checkpoint::is_damage() where there is one that cannot be read.
+Result<std::optional<FoundBeat>> find_beat(store::ObjectStore& root, const std::string& job,
+                                           const sys::CallContext& ctx);
 
 }  // namespace outlast::agent

@@ -48,6 +48,8 @@ constexpr Duration kRootWait = seconds(5);     // between two tries
 constexpr Duration kSilenceMax = seconds(10);  // before a person is told what we wait for
 constexpr Duration kListenEvery = seconds(2);  // to whoever has the job
 constexpr std::uint64_t kIdBytesMax = 4096;
+// So many epochs in a row that left no record are looked over for an older one.
+constexpr job::Epoch kRecordsMissingMax = 16;
 
 // Asks until there is an answer, or patience ends.
 template <typename T>
@@ -89,33 +91,24 @@ bool is_gone(const AgentId& other, const AgentId& self, sys::World& world) {
          ((*stat)[name_end + 2] == 'Z' || (*stat)[name_end + 2] == 'X');
 }
 
-struct OtherAgent {
-  AgentId agent = {};
-  std::string version = {};  // of the beat's object: another one after each beat
-  Duration silent_for = {};  // by the store's clock alone
-};
-
 // Who has the job and may still live.
-Result<std::optional<OtherAgent>> other_agent(store::ObjectStore& root, const BeginRequest& request,
-                                              sys::World& world, const sys::CallContext& ctx) {
-  const std::string key = beat_key(request.spec.name.str());
-  std::string text;
-  const store::ByteSink sink = [&](const store::ObjectInfo&, BytesView piece) -> Result<void> {
-    text += as_text(piece);
-    return {};
-  };
-  const Result<store::ObjectInfo> got = root.get(key, {}, sink, ctx);
-  if (!got && got.error().code() == ErrorCode::kNotFound) return std::optional<OtherAgent>();
-  OUTLAST_TRY(got);
-  const Result<Beat> beat = decode_beat(text);
+Result<std::optional<FoundBeat>> other_agent(store::ObjectStore& root, const BeginRequest& request,
+                                             sys::World& world, const sys::CallContext& ctx) {
+  Result<std::optional<FoundBeat>> found = find_beat(root, request.spec.name.str(), ctx);
   // A beat that cannot be read tells nothing; the fence is what keeps us safe.
-  if (!beat || beat->state == AgentState::kEnded) return std::optional<OtherAgent>();
-  if (is_gone(beat->agent, request.agent, world)) return std::optional<OtherAgent>();
-  OtherAgent other{.agent = beat->agent, .version = got->version};
-  if (const Result<WallTime> now = root.server_time(ctx)) {
-    other.silent_for = std::max<Duration>(*now - got->modified, Duration::zero());
+  if (!found && checkpoint::is_damage(found.error())) return std::optional<FoundBeat>();
+  if (!found || !*found) return found;
+  const Beat& beat = (*found)->beat;
+  if (beat.state == AgentState::kEnded || is_gone(beat.agent, request.agent, world)) {
+    return std::optional<FoundBeat>();
   }
-  return std::optional(std::move(other));
+  return found;
+}
+
+// By the store's clock alone; zero where it does not tell.
+Duration silence_of(const FoundBeat& beat, store::ObjectStore& root, const sys::CallContext& ctx) {
+  const Result<WallTime> now = root.server_time(ctx);
+  return now ? std::max<Duration>(*now - beat.modified, Duration::zero()) : Duration::zero();
 }
 
 // Until nobody is heard of: no beat came for as long as it takes to call an attempt vanished, by
@@ -124,28 +117,29 @@ Result<std::optional<OtherAgent>> other_agent(store::ObjectStore& root, const Be
 Result<void> wait_for_silence(store::ObjectStore& root, const BeginRequest& request,
                               sys::World& world, const sys::CallContext& ctx) {
   if (request.take_over_now) return {};
-  std::optional<OtherAgent> heard;
-  MonoTime since = world.clock.mono_now();
+  std::string heard;
+  MonoTime since = {};
   while (true) {
-    OUTLAST_TRY_ASSIGN(std::optional<OtherAgent> other, other_agent(root, request, world, ctx));
+    OUTLAST_TRY_ASSIGN(const std::optional<FoundBeat> other,
+                       other_agent(root, request, world, ctx));
     if (!other) return {};
     const MonoTime now = world.clock.mono_now();
-    if (heard && heard->version != other->version) {
-      return Error(ErrorCode::kAlreadyExists,
-                   fmt::format("job '{}' is being trained on {} right now; stop it there, or take "
-                               "it over with --take-over",
-                               request.spec.name.str(), other->agent.host));
-    }
-    if (!heard) {
-      if (other->silent_for >= kBeatStale) return {};
+    if (heard.empty()) {
+      const Duration silent_for = silence_of(*other, root, ctx);
+      if (silent_for >= kBeatStale) return {};
       request.tell(EventLevel::kNote, "waiting",
                    fmt::format("job '{}' was trained on {} a moment ago, which did not say that it "
                                "ended; listening for {} whether it still lives (--take-over does "
                                "not wait)",
-                               request.spec.name.str(), other->agent.host,
-                               format_duration_short(kBeatStale - other->silent_for)));
-      since = now - other->silent_for;
-      heard = std::move(other);
+                               request.spec.name.str(), other->beat.agent.host,
+                               format_duration_short(kBeatStale - silent_for)));
+      heard = other->version;
+      since = now - silent_for;
+    } else if (heard != other->version) {
+      return Error(ErrorCode::kAlreadyExists,
+                   fmt::format("job '{}' is being trained on {} right now; stop it there, or take "
+                               "it over with --take-over",
+                               request.spec.name.str(), other->beat.agent.host));
     }
     if (now - since >= kBeatStale) return {};
     OUTLAST_TRY(world.clock.sleep_for(kListenEvery, ctx));
@@ -161,6 +155,24 @@ std::optional<job::LogEntry> ending_of(const job::History& history) {
   if (history.ended() == 0) return std::nullopt;
   const job::LogEntry* const ending = history.ending();
   return ending != nullptr ? *ending : job::LogEntry{.kind = job::EntryKind::kDone};
+}
+
+// How the attempts up to this one ended, as the newest record tells. An epoch without one, or with
+// one that cannot be read, is of somebody who did not train.
+Result<std::vector<job::AttemptEnd>> ends_before(store::ObjectStore& job_store, job::Epoch newest,
+                                                 const sys::CallContext& ctx) {
+  const job::Epoch oldest = newest > kRecordsMissingMax ? newest - kRecordsMissingMax : 0;
+  for (job::Epoch epoch = newest; epoch > oldest; --epoch) {
+    const Result<std::string> text =
+        checkpoint::read_object(job_store, attempt_key(epoch), kAttemptBytesMax, ctx);
+    if (!text && text.error().code() == ErrorCode::kNotFound) continue;
+    OUTLAST_TRY(text);
+    Result<AttemptRecord> record = decode_attempt(*text);
+    if (!record) continue;
+    if (!record->ended) record->ends.push_back({.kind = job::AttemptEnd::Kind::kPreempted});
+    return std::move(record->ends);
+  }
+  return std::vector<job::AttemptEnd>();
 }
 
 Result<std::string> read_text(sys::World& world, const std::string& path) {
@@ -238,17 +250,7 @@ Result<std::variant<Begun, job::LogEntry>> begin_attempt(store::ObjectStore& roo
       put.error().code() != ErrorCode::kUnknownOutcome) {
     return put.error().while_doing("keep the job file in the root");
   }
-  if (before == 0) return begun;
-  const Result<std::string> text =
-      checkpoint::read_object(own, attempt_key(before), kAttemptBytesMax, ctx);
-  if (!text && text.error().code() != ErrorCode::kNotFound) return text.error();
-  // None, or one that cannot be read: whoever had that epoch did not train.
-  const Result<AttemptRecord> record =
-      text ? decode_attempt(*text) : Result<AttemptRecord>(AttemptRecord{});
-  if (text && record) {
-    begun.ends = record->ends;
-    if (!record->ended) begun.ends.push_back({.kind = job::AttemptEnd::Kind::kPreempted});
-  }
+  OUTLAST_TRY_ASSIGN(begun.ends, ends_before(own, before, ctx));
   return begun;
 }
 

@@ -84,26 +84,17 @@ WallTime time_of_store(const LookParts& parts, const sys::CallContext& ctx) {
 
 Result<void> take_beat(const LookParts& parts, WallTime now, JobLook& look,
                        const sys::CallContext& ctx) {
-  std::string text;
-  const std::string key = beat_key(look.job);
-  const store::ByteSink sink = [&](const store::ObjectInfo&, BytesView piece) -> Result<void> {
-    if (text.size() + piece.size() > kBeatBytesMax) {
-      return Error(ErrorCode::kCorrupt, fmt::format("{} is too large", parts.root.url_of(key)));
-    }
-    text += as_text(piece);
-    return {};
-  };
-  const Result<store::ObjectInfo> got = parts.root.get(key, {}, sink, ctx);
-  if (!got && got.error().code() == ErrorCode::kNotFound) return {};
-  if (!got && !checkpoint::is_damage(got.error())) return got.error();
-  Result<Beat> beat = got ? decode_beat(text) : Result<Beat>(got.error());
-  if (!beat) {
-    look.unreadable = beat.error().to_string();
+  Result<std::optional<FoundBeat>> found = find_beat(parts.root, look.job, ctx);
+  if (!found && !checkpoint::is_damage(found.error())) return found.error();
+  if (!found) {
+    look.unreadable = found.error().to_string();
     return {};
   }
-  look.beat_age = std::max(Duration::zero(), now - got->modified);
-  look.checkpoint = beat->committed;
-  look.beat = *std::move(beat);
+  if (!*found) return {};
+  FoundBeat& beat = **found;
+  look.beat_age = std::max(Duration::zero(), now - beat.modified);
+  look.checkpoint = beat.beat.committed;
+  look.beat = std::move(beat.beat);
   return {};
 }
 

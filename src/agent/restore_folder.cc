@@ -46,16 +46,12 @@ std::vector<std::string> strangers(const FoundSet& set, const std::set<std::stri
   return paths;
 }
 
-std::string common_folder(const std::set<std::string>& paths) {
+std::string folder_of_all(const std::set<std::string>& paths) {
   std::optional<std::string_view> common;
   for (const std::string& path : paths) {
     if (path == WorkFolder::kLifeLog) continue;
     const std::string_view folder = trainer_files::folder_of(path);
-    if (!common) common = folder;
-    while (!common->empty() && folder != *common &&
-           !(folder.starts_with(*common) && folder[common->size()] == '/')) {
-      common = trainer_files::folder_of(*common);
-    }
+    common = common ? trainer_files::common_folder(*common, folder) : folder;
   }
   return std::string(common.value_or(""));
 }
@@ -80,7 +76,7 @@ Result<RestoredFolder> restore_folder(checkpoint::Checkpoints& checkpoints, Work
     }
     result.entry = std::move(restored->entry);
     result.summary = restored->summary;
-    result.folder = sys::join_path(work.path(), common_folder(result.paths));
+    result.folder = sys::join_path(work.path(), folder_of_all(result.paths));
     if (result.folder.ends_with('/')) result.folder.pop_back();
   }
 

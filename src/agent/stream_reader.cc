@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "agent/stream_writer.h"
-#include "base/encoding.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "checkpoint/read_object.h"
 #include "store/object_store.h"
 #include "sys/call_context.h"
 
@@ -16,15 +16,11 @@ StreamReader::StreamReader(store::ObjectStore& store, std::string prefix)
     : store_(store), prefix_(std::move(prefix)) {}
 
 Result<std::string> StreamReader::next(const sys::CallContext& ctx) {
-  std::string bytes;
-  const store::ByteSink sink = [&](const store::ObjectInfo&, BytesView piece) -> Result<void> {
-    bytes += as_text(piece);
-    return {};
-  };
-  const Result<store::ObjectInfo> got = store_.get(prefix_ + segment_name(next_), {}, sink, ctx);
-  if (!got && got.error().code() == ErrorCode::kNotFound) return std::string();
-  OUTLAST_TRY(got);
-  ++next_;
+  // Not kSegmentMax: its last line may say what was left out.
+  Result<std::string> bytes =
+      checkpoint::read_object(store_, prefix_ + segment_name(next_), StreamWriter::kHeldMax, ctx);
+  if (!bytes && bytes.error().code() == ErrorCode::kNotFound) return std::string();
+  if (bytes) ++next_;
   return bytes;
 }
 

@@ -80,7 +80,7 @@ Result<std::unique_ptr<TreeWatcher>> TreeWatcher::start(const Parts& parts, cons
   OUTLAST_TRY_ASSIGN(trainer_files::TreeListing listing,
                      trainer_files::list_tree(parts.files, options.folder, options.listing, {}));
   watcher->finder_.observe(std::move(listing), parts.clock.mono_now(), std::nullopt);
-  watcher->look_cost_ = parts.clock.mono_now() - began;
+  watcher->last_look_took_ = watcher->look_cost_ = parts.clock.mono_now() - began;
   watcher->state_at_start_ = watcher->finder_.state();
   return watcher;
 }
@@ -165,7 +165,9 @@ void TreeWatcher::look(const std::stop_token& stop, std::optional<Order> last) {
     if (!last) last_open_ = open_for_writing_();
     finder_.observe(*std::move(listing), parts_.clock.mono_now(), last_open_);
   }
-  look_cost_ = parts_.clock.mono_now() - began;
+  const Duration took = parts_.clock.mono_now() - began;
+  look_cost_ = std::min(took, last_look_took_);
+  last_look_took_ = took;
   tell(last.has_value());
 }
 

@@ -93,7 +93,9 @@ class TreeWatcher {
   std::function<OpenFiles()> open_for_writing_;
   std::unique_ptr<sys::FileWatch> watch_;  // none: we look from time to time
   bool is_watching_ = false;
+  // The shorter of the last two: a busy machine makes one look last, and costs us nothing by that.
   Duration look_cost_ = {};
+  Duration last_look_took_ = {};
   bool has_changed_ = false;  // since the last look
   OpenFiles last_open_;       // at that look
   std::optional<TreeSeen> told_;

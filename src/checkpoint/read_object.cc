@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/encoding.h"
 #include "base/error.h"
@@ -14,8 +15,8 @@
 
 namespace outlast::checkpoint {
 
-Result<std::string> read_object(store::ObjectStore& store, const std::string& key,
-                                std::uint64_t bytes_max, const sys::CallContext& ctx) {
+Result<WholeObject> read_whole_object(store::ObjectStore& store, const std::string& key,
+                                      std::uint64_t bytes_max, const sys::CallContext& ctx) {
   std::string bytes;
   const store::ByteSink sink = [&](const store::ObjectInfo& object,
                                    BytesView piece) -> Result<void> {
@@ -29,8 +30,14 @@ Result<std::string> read_object(store::ObjectStore& store, const std::string& ke
     bytes += as_text(piece);
     return {};
   };
-  OUTLAST_TRY(store.get(key, {}, sink, ctx));
-  return bytes;
+  OUTLAST_TRY_ASSIGN(store::ObjectInfo info, store.get(key, {}, sink, ctx));
+  return WholeObject{.bytes = std::move(bytes), .info = std::move(info)};
+}
+
+Result<std::string> read_object(store::ObjectStore& store, const std::string& key,
+                                std::uint64_t bytes_max, const sys::CallContext& ctx) {
+  OUTLAST_TRY_ASSIGN(WholeObject object, read_whole_object(store, key, bytes_max, ctx));
+  return std::move(object.bytes);
 }
 
 }  // namespace outlast::checkpoint

@@ -15,6 +15,14 @@ namespace outlast::checkpoint {
 Result<std::string> read_object(store::ObjectStore& store, const std::string& key,
                                 std::uint64_t bytes_max, const sys::CallContext& ctx);
 
+// The same with what the store says of it.
+struct WholeObject {
+  std::string bytes = {};
+  store::ObjectInfo info = {};
+};
+Result<WholeObject> read_whole_object(store::ObjectStore& store, const std::string& key,
+                                      std::uint64_t bytes_max, const sys::CallContext& ctx);
+
 // Whether an error speaks of the object that was read, damaged or of a newer format, and not of the
 // way to it: another object may then be right.
 inline bool is_damage(const Error& error) {

@@ -238,7 +238,7 @@ Result<ExitCode> train(const RunPlan& plan, Context& context) {
   };
   agent::Attempt attempt({.world = world, .root = *root, .work = work, .front = screen},
                          std::move(options), std::get<agent::Begun>(std::move(begun)));
-  OUTLAST_TRY_ASSIGN(const agent::AttemptEnding ending, attempt.run(std::move(sources)));
+  const agent::AttemptEnding ending = attempt.run(std::move(sources));
   screen.finish();
   context.terminal.note(next_words(ending, plan));
   shut_down(ending, Duration::zero(), plan, context);

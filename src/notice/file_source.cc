@@ -22,7 +22,7 @@
 namespace outlast::notice {
 namespace {
 
-constexpr Duration kLookEvery = std::chrono::seconds(1);
+constexpr Duration kLookEvery = std::chrono::milliseconds(250);
 constexpr std::size_t kTextMax = 4096;
 
 }  // namespace

@@ -15,9 +15,9 @@
 namespace outlast::notice {
 
 // A file that somebody makes when this machine is to be left ("preempt.txt"), by hand, by a script
-// or through a mounted folder; looked for every second. It may say how much time is left ("90s") or
-// until when ("2026-11-16T12:00:00Z"); otherwise the grace is. When it goes, the notice is
-// withdrawn.
+// or through a mounted folder; looked for four times a second. It may say how much time is left
+// ("90s") or until when ("2026-11-16T12:00:00Z"); otherwise the grace is. When it goes, the notice
+// is withdrawn.
 class FileSource : public NoticeSource {
  public:
   FileSource(sys::FileSystem& files, sys::Clock& clock, const Logger& log, std::string path,

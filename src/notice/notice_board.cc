@@ -35,13 +35,18 @@ std::optional<Notice> NoticeBoard::current() const {
 }
 
 std::optional<Notice> NoticeBoard::first() const {
-  const Notice* found = nullptr;
+  const Notice* first = nullptr;
+  const Notice* at_once = nullptr;
   for (const auto& [source, notice] : notices_) {
-    const bool is_better = found == nullptr || notice.ends < found->ends ||
-                           (notice.ends == found->ends && notice.confidence > found->confidence);
-    if (is_better) found = &notice;
+    const bool is_sooner = first == nullptr || notice.ends < first->ends ||
+                           (notice.ends == first->ends && notice.confidence > first->confidence);
+    if (is_sooner) first = &notice;
+    if (notice.at_once) at_once = &notice;
   }
-  return found == nullptr ? std::nullopt : std::optional<Notice>(*found);
+  if (first == nullptr) return std::nullopt;
+  Notice found = at_once != nullptr ? *at_once : *first;
+  found.ends = first->ends;
+  return found;
 }
 
 }  // namespace outlast::notice

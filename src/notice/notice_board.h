@@ -35,7 +35,8 @@ class NoticeBoard {
   // The source takes back what it said, if it said anything.
   void withdraw(const std::string& source);
 
-  // The one that ends first; of two at the same time the certain one. None: no end is in sight.
+  // The one that ends first; of two at the same time the certain one. One that wants us gone at
+  // once comes before all others, and ends no later than any of them. None: no end is in sight.
   std::optional<Notice> current() const;
 
  private:

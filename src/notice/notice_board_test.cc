@@ -52,5 +52,16 @@ TEST(NoticeBoard, OfTwoAtOneTimeTheCertainOneCounts) {
   EXPECT_EQ(board.current()->source, "b");
 }
 
+TEST(NoticeBoard, WhoWantsUsGoneAtOnceComesFirstAndGivesNobodyMoreTime) {
+  NoticeBoard board([] {});
+  board.post({.source = "file", .ends = at(20)});
+  board.post({.source = "signal", .ends = at(30), .at_once = true});
+  EXPECT_EQ(board.current()->source, "signal");
+  EXPECT_TRUE(board.current()->at_once);
+  EXPECT_EQ(board.current()->ends, at(20));
+  board.withdraw("file");
+  EXPECT_EQ(board.current()->ends, at(30));
+}
+
 }  // namespace
 }  // namespace outlast::notice

@@ -95,17 +95,6 @@ bool is_open(const FoundSet& set, const std::set<std::string>& open_for_writing)
   });
 }
 
-std::string common_folder(std::string_view a, std::string_view b) {
-  std::size_t same = 0;
-  for (std::size_t at = 0;; ++at) {
-    const bool a_ends = at == a.size() || a[at] == '/';
-    const bool b_ends = at == b.size() || b[at] == '/';
-    if (a_ends && b_ends) same = at;
-    if (at == a.size() || at == b.size() || a[at] != b[at]) break;
-  }
-  return std::string(a.substr(0, same));
-}
-
 template <typename T>
 void raise_to(const std::optional<T>& other, std::optional<T>& highest) {
   if (other && (!highest || *other > *highest)) highest = other;
@@ -254,7 +243,7 @@ KnownSet CheckpointFinder::stand(FoundSet set, Track& track, MonoTime now,
 void CheckpointFinder::update_folder() {
   for (const KnownSet& known : known_) {
     const std::string_view folder = folder_of(known.set.name);
-    folder_ = folder_ ? common_folder(*folder_, folder) : std::string(folder);
+    folder_ = std::string(folder_ ? common_folder(*folder_, folder) : folder);
   }
 }
 

@@ -56,6 +56,8 @@ std::vector<FoundSet> find_sets(const TreeListing& listing, FileLooks& looks);
 // "out" of "out/ckpt.pt"; "" of what is in the listed folder itself.
 std::string_view folder_of(std::string_view path);
 std::string path_in(std::string_view folder, std::string_view name);
+// The deepest folder that both are in, or are; "" for the listed folder itself.
+std::string_view common_folder(std::string_view a, std::string_view b);
 // Whether it grows for as long as the trainer runs, in whatever folder it lies.
 bool is_growing_log(std::string_view path);
 

@@ -263,6 +263,17 @@ std::string_view folder_of(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
+std::string_view common_folder(std::string_view a, std::string_view b) {
+  std::size_t same = 0;
+  for (std::size_t at = 0;; ++at) {
+    const bool a_ends = at == a.size() || a[at] == '/';
+    const bool b_ends = at == b.size() || b[at] == '/';
+    if (a_ends && b_ends) same = at;
+    if (at == a.size() || at == b.size() || a[at] != b[at]) break;
+  }
+  return a.substr(0, same);
+}
+
 std::string path_in(std::string_view folder, std::string_view name) {
   if (folder.empty()) return std::string(name);
   return std::string(folder) + "/" + std::string(name);

@@ -234,9 +234,8 @@ class AgentLifeRun {
                            std::move(options), std::move(turn));
     std::vector<std::unique_ptr<notice::NoticeSource>> sources;
     sources.push_back(*std::move(signals));
-    const auto ending = attempt.run(std::move(sources));
-    simulation_.note("attempt ended",
-                     ending ? agent::to_string(ending->outcome) : ending.error().to_string());
+    const agent::AttemptEnding ending = attempt.run(std::move(sources));
+    simulation_.note("attempt ended", std::string(agent::to_string(ending.outcome)));
   }
 
   // --- What must hold ---
