@@ -132,10 +132,13 @@ void Attempt::decide() {
   if (saving_ && (leaving_ || phase_ != Phase::kRunning)) uploader_.hurry();
   switch (phase_) {
     case Phase::kRunning:
-      if (leaving_) {
+      if (killed_ && now_ >= gone_by_) {
+        end_leaving();
+      } else if (leaving_) {
         leave_when_due(*leaving_);
       } else {
         save_if_due();
+        tell_if_unfound();
       }
       break;
     case Phase::kSettling:
@@ -177,9 +180,12 @@ MonoTime Attempt::next_wake() const {
   };
   switch (phase_) {
     case Phase::kRunning: {
+      if (killed_) sooner(gone_by_);
       if (leaving_) {
         sooner(kill_time(*leaving_));
         if (leaving_->plan && leaving_->plan->ask_by) sooner(*leaving_->plan->ask_by);
+        if (const auto chance = last_chance()) sooner(*chance);
+        sooner(saturating_add(leaving_->since, kRestMax));
       } else {
         const job::SaveDue due = job::next_save(options_.spec.checkpoint.every, save_facts());
         if (due.kind == job::SaveDue::Kind::kAtTime) sooner(due.time);
@@ -245,7 +251,6 @@ void Attempt::handle(FolderRestored message) {
 Result<void> Attempt::start_trainer(const RestoredFolder& restored) {
   ++life_;
   save_failures_ = 0;
-  restore_failures_ = 0;
   final_failures_ = 0;
   last_looks_ = 0;
   asked_by_term_ = false;
@@ -256,9 +261,13 @@ Result<void> Attempt::start_trainer(const RestoredFolder& restored) {
   not_to_save_.reset();
   asked_to_save_.reset();
   asked_to_leave_.reset();
+  saving_answer_ = false;
+  saved_answer_ = false;
   killed_ = false;
+  unread_ = std::stop_source();
   restless_since_.reset();
   restless_told_ = false;
+  settle_told_ = false;
   log_beginning(restored);
   if (restored.entry) {
     record_.restored = {.seq = restored.entry->seq,
@@ -296,28 +305,30 @@ Result<void> Attempt::start_trainer(const RestoredFolder& restored) {
   resume_judged_ = !restored.entry;
 
   OUTLAST_TRY_ASSIGN(
-      trainer_, Trainer::start({.processes = world.processes,
-                                .families = world.process_families,
-                                .environment = world.environment,
-                                .threads = world.threads},
-                               trainer_command(restored),
-                               {.printed =
-                                    [this](bool is_err, std::string_view piece) {
-                                      reporter_.printed(piece);
-                                      {
-                                        const MutexLock lock(progress_mutex_);
-                                        progress_.feed(piece);
-                                      }
-                                      parts_.front.printed(is_err, piece);
-                                    },
-                                .ended =
-                                    [this, life](Result<job::TrainerExit> exit) {
-                                      post(TrainerEnded{.life = life, .exit = std::move(exit)});
-                                    }}));
+      trainer_, Trainer::start(
+                    {.processes = world.processes,
+                     .families = world.process_families,
+                     .environment = world.environment,
+                     .threads = world.threads},
+                    trainer_command(restored),
+                    {.printed =
+                         [this, unread = unread_.get_token()](bool is_err, std::string_view piece) {
+                           reporter_.printed(piece);
+                           {
+                             const MutexLock lock(progress_mutex_);
+                             progress_.feed(piece);
+                           }
+                           parts_.front.printed(is_err, piece, {.stop = unread});
+                         },
+                     .ended =
+                         [this, life](Result<job::TrainerExit> exit) {
+                           post(TrainerEnded{.life = life, .exit = std::move(exit)});
+                         }}));
   watcher_->watch([trainer = trainer_.get(), folder = parts_.work.path()] {
     return trainer->open_for_writing(folder);
   });
   phase_ = Phase::kRunning;
+  restore_failures_ = 0;
   life_began_ = now_;
   last_save_ = now_;
   reporter_.hurry();
@@ -359,11 +370,12 @@ void Attempt::log_beginning(const RestoredFolder& restored) {
     facts["checkpoint"] = restored.entry->seq;
     if (step) facts["step"] = *step;
   } else {
-    sentence += is_again ? ", from the beginning: there is no checkpoint yet" : "";
+    sentence = fmt::format("{} {}{}", is_again ? "started again" : "began", where,
+                           is_again ? ", from the beginning: there is no checkpoint yet" : "");
   }
   const Result<void> logged = parts_.work.log_life(line);
   if (!logged) tell(EventLevel::kWarning, "life-log", logged.error().to_string());
-  tell(is_again ? EventLevel::kGood : EventLevel::kNote, is_again ? "resumed" : "began",
+  tell(restored.entry ? EventLevel::kGood : EventLevel::kNote, is_again ? "resumed" : "began",
        std::move(sentence), std::move(facts));
   if (restored.set_aside > 0) {
     tell(EventLevel::kNote, "set-aside",

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -36,6 +38,7 @@
 #include "notice/notice_board.h"
 #include "notice/notice_source.h"
 #include "store/object_store.h"
+#include "sys/call_context.h"
 #include "sys/inbox.h"
 #include "sys/world.h"
 
@@ -46,7 +49,8 @@ class Front {
  public:
   virtual ~Front() = default;
   // May wait, as long as whoever reads does: the trainer waits with it, as it would without us.
-  virtual void printed(bool is_err, std::string_view piece) = 0;
+  // Once `ctx` is stopped nobody waits any more, and the piece may be lost.
+  virtual void printed(bool is_err, std::string_view piece, const sys::CallContext& ctx) = 0;
   // Never waits.
   virtual void happened(const Event& event) = 0;
   virtual void stands(const Beat& beat) = 0;
@@ -73,9 +77,13 @@ struct AttemptEnding {
   AttemptOutcome outcome = AttemptOutcome::kLeft;
   std::string why = {};
   bool interrupted = false;  // by a person's Ctrl-C
+  // Done, but what the trainer left at the end is on this machine alone.
+  bool is_unsaved = false;
   std::optional<ErrorCode> broken_by = {};
 };
 
+// For files to come to rest before a trainer is stopped at once.
+inline constexpr Duration kRestMax = std::chrono::seconds(5);
 // How often something that will not work later either is tried at the end of a trainer's life.
 inline constexpr std::uint64_t kFinalTriesMax = 5;
 
@@ -150,10 +158,14 @@ class Attempt {
   void save_if_due();
   void save(const std::string& why);
   void ask_to_save();
+  // Whether what was seen last was written after the trainer was asked for it.
+  bool is_answer() const;
+  void stop_trainer();
   job::SaveFacts save_facts() const;
   job::NoticeFacts notice_facts() const;
   std::uint64_t unsaved_bytes() const;
   void tell_findings();
+  void tell_if_unfound();
 
   // --- attempt_leaving.cc: bad news ---
   struct Leaving {
@@ -171,10 +183,15 @@ class Attempt {
   bool is_too_late_to_start() const;
   void end_leaving();
   MonoTime kill_time(const Leaving& leaving) const;
+  std::optional<MonoTime> last_chance() const;
+  bool is_at_rest(const Leaving& leaving) const;
 
   // --- attempt_end.cc: what the trainer's end means ---
   void settle();
   void judge();
+  bool is_told_at_end() const;
+  // Why the trainer's last state is not in the root; "" if it is.
+  std::string why_unsaved() const;
   void end_job(job::EntryKind kind, const std::string& why);
   void end_attempt(AttemptOutcome outcome, const std::string& why,
                    std::optional<ErrorCode> broken_by = {});
@@ -211,20 +228,26 @@ class Attempt {
   MonoTime now_ = {};
   MonoTime life_began_ = {};
   job::TrainerExit exit_;  // once it has ended
+  MonoTime exited_ = {};
   std::optional<TreeSeen> seen_;
-  MonoTime seen_at_ = {};      // this very state, for the first time
-  MonoTime saving_seen_ = {};  // the same of what is on its way, and of what was saved last
-  MonoTime saved_seen_ = {};
+  MonoTime seen_at_ = {};  // this very state, for the first time
+  MonoTime looked_ = {};   // when we heard of the last look
   bool ended_well_ = false;
   int last_looks_ = 0;
+  bool is_unsaved_ = false;  // what it left at its end
   std::optional<MonoTime> unsaved_since_;
   trainer_files::SetProgress restored_progress_;
   bool resume_judged_ = true;
   std::optional<MonoTime> asked_to_save_;
   std::optional<MonoTime> asked_to_leave_;
+  WallTime asked_at_ = {};  // for either
   bool asked_by_term_ = false;
   bool killed_ = false;
+  MonoTime gone_by_ = {};    // who was killed; from then on it is not waited for
+  std::stop_source unread_;  // what it prints need not be shown any more
   bool found_told_ = false;
+  bool unfound_told_ = false;
+  bool settle_told_ = false;  // that its last state cannot be saved
   std::set<std::string> told_lines_;
   MonoTime restart_at_ = {};
 
@@ -232,6 +255,8 @@ class Attempt {
   std::optional<std::uint64_t> saving_;       // the fingerprint of what is on its way
   std::optional<std::uint64_t> saved_;        // the same of what was committed in this life
   std::optional<std::uint64_t> not_to_save_;  // what could not be saved as it was
+  bool saving_answer_ = false;                // what is on its way, is_answer()
+  bool saved_answer_ = false;                 // the same of what was committed
   std::optional<Beat::Committed> committed_;
   MonoTime last_save_ = {};
   std::optional<std::uint64_t> last_save_epoch_;

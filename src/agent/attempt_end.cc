@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "agent/attempt.h"
 #include "agent/attempt_record.h"
@@ -29,6 +30,7 @@ constexpr Duration kEndWait = seconds(10);      // after a last entry that could
 constexpr Duration kFarewellMax = seconds(60);  // for the last words, where nobody waits for us
 constexpr Duration kFarewellMin = seconds(2);   // and where somebody does
 constexpr Duration kShortLife = seconds(5);
+constexpr Duration kSameMoment = seconds(1);
 
 job::AttemptEnd::Kind kind_of(job::EndMeaning meaning) {
   return meaning == job::EndMeaning::kLeft ? job::AttemptEnd::Kind::kLeft
@@ -44,6 +46,7 @@ void Attempt::handle(TrainerEnded message) {
     trainer_->kill();  // whatever it is: it must not write while we look
   }
   exit_ = message.exit ? *message.exit : job::TrainerExit{.value = 1};
+  exited_ = now_;
   const bool ended_well =
       !exit_.by_signal && (exit_.value == 0 || exit_.value == options_.spec.exit_codes.left);
   phase_ = Phase::kLooking;
@@ -53,7 +56,10 @@ void Attempt::handle(TrainerEnded message) {
 
 void Attempt::settle() {
   const bool is_too_late =
-      (leaving_ && now_ >= leaving_->ends) || (turn_ && turn_->kind == TurnNews::Kind::kTakenOver);
+      (leaving_ && now_ >= leaving_->ends) ||
+      // Nobody waits half a minute at the keyboard for what fails again and again.
+      (leaving_ && leaving_->at_once && save_failures_ > 1) ||
+      (turn_ && turn_->kind == TurnNews::Kind::kTakenOver);
   if (!is_too_late) {
     if (saving_) return;
     if (has_unsaved()) {
@@ -64,14 +70,33 @@ void Attempt::settle() {
   judge();
 }
 
+// Whether somebody wanted it gone when it ended. A notice that comes later does not undo its work;
+// but one that comes in the same moment may have reached the trainer before us.
+bool Attempt::is_told_at_end() const {
+  if (asked_to_leave_ || killed_) return true;
+  return leaving_ && leaving_->since - exited_ < kSameMoment;
+}
+
+std::string Attempt::why_unsaved() const {
+  if (!seen_) return "";
+  if (!seen_->is_whole) return "its files could not be listed";
+  if (not_to_save_ == seen_->state.fingerprint) return "its files changed all the time";
+  return "";
+}
+
 void Attempt::judge() {
-  const job::TrainerEnd end = options_.judge(exit_, told_to_leave(), options_.spec.exit_codes);
+  const job::TrainerEnd end = options_.judge(exit_, is_told_at_end(), options_.spec.exit_codes);
   // Who finds its last checkpoint has nothing left to do, and is soon done with that.
   const bool is_short =
       now_ - life_began_ < kShortLife && !(seen_ && seen_->new_set) && !committed_;
-  const bool was_stopped = killed_ && !asked_to_leave_;
+  std::string sentence = end.why;
+  if (!asked_to_leave_ && killed_) sentence = "the trainer has ended: it was stopped";
+  if (!asked_to_leave_ && !killed_ && leaving_ && end.meaning == job::EndMeaning::kLeft) {
+    sentence =
+        fmt::format("the trainer has ended, with {}, after the notice", job::describe(exit_));
+  }
   tell(end.meaning == job::EndMeaning::kDone ? EventLevel::kGood : EventLevel::kNote,
-       "trainer-ended", was_stopped ? "the trainer has ended: it was stopped" : end.why,
+       "trainer-ended", std::move(sentence),
        {{"exit", job::describe(exit_)}, {"meaning", job::to_string(end.meaning)}});
   watcher_.reset();
   trainer_.reset();
@@ -79,11 +104,29 @@ void Attempt::judge() {
     return end_attempt(AttemptOutcome::kTakenOver, "another attempt has taken the job over");
   }
   if (end.meaning == job::EndMeaning::kDone) {
+    // The machine ends before its last state is safe: the next attempt has to get there again.
+    if (leaving_ && (saving_ || has_unsaved())) return end_leaving();
+    if (const std::string why = why_unsaved(); !why.empty()) {
+      return end_attempt(
+          AttemptOutcome::kBroken,
+          fmt::format("the trainer has finished, but its last state is not saved: {}", why));
+    }
+    if (seen_ && !seen_->state.is_ready && !seen_->state.paths.empty()) {
+      is_unsaved_ = true;
+      tell(EventLevel::kWarning, "unsaved",
+           fmt::format("the trainer's last state is on this machine alone: {}",
+                       seen_->state.why_not));
+    }
     if (is_short) {
       tell(EventLevel::kWarning, "short",
            fmt::format("the trainer ended after {} with exit code 0 and without a checkpoint: is "
                        "that all there was to do?",
                        format_duration_short(now_ - life_began_)));
+    } else if (!committed_) {
+      tell(EventLevel::kWarning, "nothing-saved",
+           fmt::format("nothing was saved: no checkpoint was recognised in {}. If the trainer's "
+                       "files have other names, give their folder: --checkpoint DIR",
+                       parts_.work.path()));
     }
     return end_job(job::EntryKind::kDone, end.why);
   }
@@ -97,7 +140,7 @@ void Attempt::judge() {
                        record_.ends.end() - static_cast<std::ptrdiff_t>(kEndsMax));
   }
   reporter_.set_record(record_);
-  if (leaving_) return end_attempt(leaving_->outcome, leaving_->why);
+  if (leaving_) return end_leaving();
   if (end.meaning == job::EndMeaning::kNeverAgain) {
     return end_job(job::EntryKind::kFailed, end.why);
   }
@@ -146,12 +189,20 @@ void Attempt::end_attempt(AttemptOutcome outcome, const std::string& why,
   ending_ = AttemptEnding{.outcome = outcome,
                           .why = why,
                           .interrupted = notice_ && notice_->at_once,
+                          .is_unsaved = is_unsaved_,
                           .broken_by = broken_by};
   phase_ = Phase::kOver;
   const EventLevel level = outcome == AttemptOutcome::kDone     ? EventLevel::kGood
                            : outcome == AttemptOutcome::kFailed ? EventLevel::kBad
                                                                 : EventLevel::kWarning;
-  tell(level, std::string(to_string(outcome)), why);
+  std::string sentence = why;
+  if (outcome == AttemptOutcome::kDone) {
+    sentence = committed_ ? fmt::format(
+                                "the job is done; its last checkpoint is {}{}", committed_->seq,
+                                committed_->step ? fmt::format(", step {}", *committed_->step) : "")
+                          : "the job is done, without a checkpoint";
+  }
+  tell(level, std::string(to_string(outcome)), std::move(sentence));
 }
 
 // Everything that people want to know later is in the root before we go.

@@ -34,6 +34,8 @@ constexpr Duration kPressing = std::chrono::minutes(10);
 // of a short notice no more than a third.
 constexpr Duration kLastWords = seconds(1);
 constexpr int kReserveShares = 3;
+// For who was killed to be gone, where no machine ends: what hangs in the kernel may take for ever.
+constexpr Duration kGoneMax = seconds(30);
 
 }  // namespace
 
@@ -41,10 +43,13 @@ void Attempt::look_at_notice() {
   std::optional<notice::Notice> current = board_.current();
   if (current != notice_) {
     if (current) {
+      const std::string left =
+          format_duration_short(std::max(current->ends - now_, Duration::zero()));
       tell(EventLevel::kWarning, "notice",
-           fmt::format("this machine ends in {}: {}",
-                       format_duration_short(std::max(current->ends - now_, Duration::zero())),
-                       current->why),
+           current->at_once
+               ? fmt::format("{}: leaving once what there is is saved, in {} at the latest",
+                             current->why, left)
+               : fmt::format("this machine ends in {}: {}", left, current->why),
            {{"source", current->source},
             {"seconds_left", std::chrono::duration<double>(current->ends - now_).count()}});
     } else {
@@ -66,7 +71,7 @@ void Attempt::look_at_notice() {
   Leaving& leaving = leaving_ ? *leaving_ : leaving_.emplace(Leaving{.since = now_});
   leaving.ends = notice_->ends;
   leaving.at_once = notice_->at_once;
-  leaving.why = fmt::format("{} ({})", notice_->why, notice_->source);
+  leaving.why = notice_->why;
 }
 
 void Attempt::write_notice_file() {
@@ -98,7 +103,7 @@ void Attempt::handle(const TurnNews& news) {
   if ((turn_ && !is_worse) || phase_ == Phase::kEnding || phase_ == Phase::kOver) return;
   turn_ = news;
   if (news.kind == TurnNews::Kind::kTakenOver) {
-    if (phase_ == Phase::kRunning && !std::exchange(killed_, true)) trainer_->kill();
+    if (phase_ == Phase::kRunning && !killed_) stop_trainer();
     tell(EventLevel::kWarning, "taken-over",
          news.entry.writer.empty()
              ? "another attempt has taken the job over"
@@ -124,9 +129,15 @@ bool Attempt::is_too_late_to_start() const {
 void Attempt::end_leaving() {
   if (turn_ && turn_->kind == TurnNews::Kind::kTakenOver) {
     end_attempt(AttemptOutcome::kTakenOver, "another attempt has taken the job over");
-  } else if (leaving_) {
-    end_attempt(leaving_->outcome, leaving_->why);
+    return;
   }
+  if (!leaving_) return;
+  if (save_failures_ > 0 && (saving_ || has_unsaved())) {
+    return end_attempt(AttemptOutcome::kBroken,
+                       fmt::format("{}; the last state is not saved: {}", leaving_->why, trouble_),
+                       ErrorCode::kUnavailable);
+  }
+  end_attempt(leaving_->outcome, leaving_->why);
 }
 
 bool Attempt::told_to_leave() const {
@@ -138,6 +149,29 @@ MonoTime Attempt::kill_time(const Leaving& leaving) const {
   const Duration reserve =
       std::min(whole / kReserveShares, commit_time_.value_or(kLastWords) + kLastWords);
   return leaving.ends - reserve;
+}
+
+void Attempt::stop_trainer() {
+  killed_ = true;
+  gone_by_ = leaving_ ? leaving_->ends : saturating_add(now_, kGoneMax);
+  unread_.request_stop();
+  trainer_->kill();
+}
+
+// When what lies on the disk must be sent if it is to be safe in time, although a fresh state was
+// asked for: who was asked may never answer.
+std::optional<MonoTime> Attempt::last_chance() const {
+  if (!leaving_ || !asked_to_leave_ || !has_unsaved()) return std::nullopt;
+  job::NoticeFacts facts = notice_facts();
+  facts.time_left = leaving_->ends - now_;
+  return saturating_add(now_, job::notice_margin(facts).value_or(Duration::zero()) - kLastWords);
+}
+
+// Whether the trainer's files were looked at since, and none is about to become a checkpoint: who
+// is stopped a moment after a save must not lose it.
+bool Attempt::is_at_rest(const Leaving& leaving) const {
+  if (now_ >= saturating_add(leaving.since, kRestMax)) return true;
+  return seen_ && looked_ >= leaving.since && !seen_->is_settling;
 }
 
 void Attempt::leave_when_due(Leaving& leaving) {
@@ -155,8 +189,12 @@ void Attempt::leave_when_due(Leaving& leaving) {
     tell(EventLevel::kNote, "plan", plan.why, {{"choice", job::to_string(plan.choice)}});
   }
   const bool is_fresh = plan.choice == job::NoticeChoice::kFreshSave;
+  // By the plan before this one: its last safe second may be over by a hair, and the new plan says
+  // that a fresh state fits no more.
+  const bool is_time = leaving.plan && leaving.plan->ask_by && now_ >= *leaving.plan->ask_by;
   // Even where a fresh state will hardly fit, asking costs nothing that would be kept otherwise.
-  const bool ask_now = leaving.at_once || plan.choice == job::NoticeChoice::kKeepCommitted ||
+  const bool ask_now = leaving.at_once || is_time ||
+                       plan.choice == job::NoticeChoice::kKeepCommitted ||
                        (is_fresh && now_ >= *plan.ask_by);
   if (facts.can_ask && ask_now) {
     const int signal_number = can_leave ? SIGTERM : SIGUSR1;
@@ -164,6 +202,8 @@ void Attempt::leave_when_due(Leaving& leaving) {
     if (asked && *asked) {
       asked_to_leave_ = now_;
       asked_to_save_ = now_;
+      asked_at_ = parts_.world.clock.wall_now();
+      saved_answer_ = false;
       asked_by_term_ = can_leave;
       tell(EventLevel::kNote, "asked",
            can_leave ? "asked the trainer to save and leave (SIGTERM)"
@@ -172,18 +212,18 @@ void Attempt::leave_when_due(Leaving& leaving) {
   }
   leaving.plan = std::move(plan);
 
-  const bool is_worth_it = asked_to_leave_ ? seen_at_ >= *asked_to_leave_ : !is_fresh;
+  const std::optional<MonoTime> chance = last_chance();
+  const bool is_worth_it = asked_to_leave_ ? is_answer() || (chance && now_ >= *chance) : !is_fresh;
   if (has_unsaved() && is_worth_it && !saving_ && now_ >= save_again_at_) save("notice");
   const bool is_safe = !has_unsaved() && !saving_;
   // Who only saves does not leave by itself; who does neither has nothing left to do here.
-  const bool has_saved = asked_to_leave_ && saved_seen_ > *asked_to_leave_ && is_safe;
+  const bool has_saved = asked_to_leave_ && saved_answer_ && is_safe;
   const bool stop_now = (has_saved && !asked_by_term_) ||
-                        (leaving.at_once && !asked_to_leave_ && is_safe) ||
+                        (leaving.at_once && !asked_to_leave_ && is_safe && is_at_rest(leaving)) ||
                         now_ >= kill_time(leaving);
   if (!stop_now) return;
-  killed_ = true;
   tell(EventLevel::kNote, "stopped", "the trainer was stopped");
-  trainer_->kill();
+  stop_trainer();
 }
 
 }  // namespace outlast::agent

@@ -46,8 +46,12 @@ constexpr std::uint64_t kMeasurableBytes = 1U << 20U;
 constexpr Duration kRestlessMax = std::chrono::minutes(10);
 // Of the last look at what a trainer left, while somebody else still touches it.
 constexpr int kLastLooksMax = 5;
+// Without a checkpoint for so long, a person is told.
+constexpr Duration kUnfoundMax = seconds(60);
 // The most lines about what was left out; who has so many does not read them.
 constexpr std::size_t kToldLinesMax = 20;
+// Files are stamped with a clock that only moves so often.
+constexpr Duration kFileClockGrain = std::chrono::milliseconds(10);
 // A trainer that was asked to save and has not by then is asked again.
 constexpr Duration kAskAgain = std::chrono::minutes(10);
 
@@ -78,6 +82,8 @@ job::SaveFacts Attempt::save_facts() const {
   facts.upload_time = upload_time_;
   facts.mean_time_to_failure = hazard_.mean_time_to_failure(now_ - began_);
   facts.step = progress.step;
+  // Who prints no steps may count them in the names of its files.
+  if (!facts.step && seen_) facts.step = seen_->state.step;
   facts.steps_total = progress.total;
   if (committed_) facts.last_save_step = committed_->step;
   if (progress.epoch && *progress.epoch >= 0) {
@@ -125,7 +131,16 @@ void Attempt::ask_to_save() {
   const Result<bool> asked = trainer_->ask(SIGUSR1);
   if (!asked || !*asked) return;
   asked_to_save_ = now_;
+  asked_at_ = parts_.world.clock.wall_now();
   tell(EventLevel::kNote, "asked", "asked the trainer to save (SIGUSR1)");
+}
+
+bool Attempt::is_answer() const {
+  return seen_ &&
+         std::ranges::any_of(seen_->state.entries, [&](const trainer_files::ListedEntry& entry) {
+           return entry.type == sys::FileType::kFile &&
+                  entry.changed + kFileClockGrain >= asked_at_;
+         });
 }
 
 void Attempt::save(const std::string& why) {
@@ -136,7 +151,7 @@ void Attempt::save(const std::string& why) {
   if (seen_->state.epoch) order.metrics["epoch"] = static_cast<double>(*seen_->state.epoch);
   order.stands_back = phase_ == Phase::kRunning && !leaving_;
   saving_ = seen_->state.fingerprint;
-  saving_seen_ = seen_at_;
+  saving_answer_ = asked_to_leave_ && is_answer();
   uploader_.save(std::move(order));
 }
 
@@ -166,15 +181,19 @@ void Attempt::handle(const SaveReport& report) {
         kSaveWaitMin * (1 << std::min<std::uint64_t>(save_failures_, 5)), kSaveWaitMax);
     save_again_at_ = saturating_add(now_, wait);
     trouble_ = fmt::format("checkpoints cannot be saved: {}", report.failure->to_string());
-    if (is_first) {
+    const bool has_ended = phase_ != Phase::kRunning;
+    if (is_first || (has_ended && !settle_told_)) {
+      settle_told_ = has_ended;
       tell(EventLevel::kWarning, "save-failed",
-           fmt::format("{}; training goes on, and it is tried again", trouble_));
+           fmt::format("{}; {}", trouble_,
+                       has_ended ? "the trainer has ended, and its last state is tried again"
+                                 : "training goes on, and it is tried again"));
     }
     return;
   }
   const checkpoint::SaveProgress& totals = report.saved.totals;
   saved_ = report.fingerprint;
-  saved_seen_ = saving_seen_;
+  saved_answer_ = saving_answer_;
   saved_in_attempt_ = true;
   last_save_ = now_;
   committed_ = {.seq = report.saved.seq,
@@ -219,8 +238,11 @@ void Attempt::handle(const SaveReport& report) {
 void Attempt::handle(Seen message) {
   if (message.life != life_) return;
   const bool is_last = message.seen.is_last;
+  // Of who has ended only the last look counts: that a file is at rest then proves nothing.
+  if (!is_last && phase_ != Phase::kRunning) return;
   const bool is_news = !seen_ || seen_->state.fingerprint != message.seen.state.fingerprint;
   seen_ = std::move(message.seen);
+  looked_ = now_;
   if (is_news) seen_at_ = now_;
   tell_findings();
   if (seen_->new_set && !std::exchange(resume_judged_, true)) {
@@ -232,8 +254,10 @@ void Attempt::handle(Seen message) {
   }
   if (has_unsaved()) {
     if (!unsaved_since_) unsaved_since_ = now_;
-    if (asked_to_save_) ask_cost_ = now_ - *asked_to_save_;
-    asked_to_save_.reset();
+    if (asked_to_save_ && is_answer()) {
+      ask_cost_ = now_ - *asked_to_save_;
+      asked_to_save_.reset();
+    }
   }
   if (seen_->state.is_ready || seen_->state.paths.empty()) {
     restless_since_.reset();
@@ -258,6 +282,15 @@ void Attempt::tell_findings() {
       tell(EventLevel::kNote, is_finding ? "found" : "left-out", line);
     }
   }
+}
+
+void Attempt::tell_if_unfound() {
+  if (committed_ || (seen_ && seen_->new_set) || now_ - life_began_ < kUnfoundMax) return;
+  if (std::exchange(unfound_told_, true)) return;
+  tell(EventLevel::kNote, "nothing-yet",
+       fmt::format("no checkpoint was recognised in {} yet: until then nothing is safe. If the "
+                   "trainer's files have other names, give their folder: --checkpoint DIR",
+                   parts_.work.path()));
 }
 
 }  // namespace outlast::agent

@@ -39,6 +39,9 @@ Beat Attempt::beat() const {
     case Phase::kSettling:
     case Phase::kEnding:
       beat.state = leaving_ ? AgentState::kLeaving : AgentState::kTraining;
+      if (!leaving_ && phase_ != Phase::kRunning && !trouble_.empty()) {
+        beat.state = AgentState::kWaiting;  // for the root
+      }
       break;
     case Phase::kPausing:
       beat.state = life_ == 0 ? AgentState::kStarting : AgentState::kWaiting;

@@ -20,6 +20,7 @@
 #include "agent/beat.h"
 #include "agent/event.h"
 #include "agent/root_layout.h"
+#include "agent/work_folder.h"
 #include "base/ascii.h"
 #include "base/encoding.h"
 #include "base/error.h"
@@ -223,6 +224,14 @@ Result<std::variant<Begun, job::LogEntry>> begin_attempt(store::ObjectStore& roo
                                             }));
   Checkpoints& checkpoints = *begun.checkpoints;
   const job::History& history = checkpoints.log().history();
+  if (history.highest() < request.seen_here) {
+    return Error(
+        ErrorCode::kUnavailable,
+        fmt::format("attempt {} of job '{}' was in this folder, and {} knows only {}: is it "
+                    "the right root, and is it mounted? To begin anew here, remove {}",
+                    request.seen_here, request.spec.name.str(), request.spec.root,
+                    history.highest(), WorkFolder::kName));
+  }
   if (auto ending = ending_of(history)) return *std::move(ending);
   OUTLAST_TRY(wait_for_silence(root, request, world, ctx));
   OUTLAST_TRY(checkpoints.log().refresh(ctx));

@@ -27,6 +27,7 @@ struct BeginRequest {
   AgentId agent = {};
   std::string writer = {};      // for the log: machine and process
   bool take_over_now = false;   // also from an attempt that seems to live
+  job::Epoch seen_here = 0;     // the newest attempt that was in the folder where we work
   Duration root_patience = {};  // how long a root that does not answer is asked
   std::function<void(EventLevel, std::string kind, std::string sentence)> tell = {};
 };
@@ -41,7 +42,7 @@ struct Begun {
 // Takes the job over: waits until whoever has it is heard of no more, writes the fence, and learns
 // how the attempt before ended. If the job has come to an end, nothing is written, and the entry
 // that ended it is returned. kUnavailable, saying for how long was tried, if the root does not
-// answer.
+// answer, or does not know the attempt that was here: it is another one, or is not mounted yet.
 Result<std::variant<Begun, job::LogEntry>> begin_attempt(store::ObjectStore& root,
                                                          sys::World& world,
                                                          const BeginRequest& request,

@@ -65,9 +65,14 @@ Result<RestoredFolder> restore_folder(checkpoint::Checkpoints& checkpoints, Work
   const checkpoint::RestoreRequest restore{.folder = work.path(),
                                            .passed_over = request.passed_over};
   Result<checkpoint::Restored> restored = checkpoints.restore(restore, ctx);
-  if (!restored && restored.error().code() != ErrorCode::kNotFound) {
-    return restored.error().while_doing("restore the newest checkpoint");
+  // Only the log can say that there is none. A file of the folder that went meanwhile says nothing.
+  const bool has_none = checkpoints.log().history().restorable().empty();
+  if (!restored && !has_none) {
+    const Error error = restored.error().while_doing("restore the newest checkpoint");
+    if (restored.error().code() != ErrorCode::kNotFound) return error;
+    return Error(ErrorCode::kUnavailable, error.sentence());
   }
+  if (!restored && restored.error().code() != ErrorCode::kNotFound) return restored.error();
   if (restored) {
     OUTLAST_TRY_ASSIGN(const checkpoint::LoadedCheckpoint loaded,
                        checkpoints.load(restored->entry, ctx));

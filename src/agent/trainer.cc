@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -119,6 +120,9 @@ std::optional<std::set<std::string>> Trainer::open_for_writing(const std::string
   std::set<std::string> open;
   const Result<std::vector<sys::FamilyMember>> family = this->family(folder);
   if (!family) return std::nullopt;
+  const bool is_running = std::ranges::any_of(
+      *family, [&](const sys::FamilyMember& member) { return member.pid == process_->pid(); });
+  if (!is_running) return std::nullopt;
   for (const sys::FamilyMember& member : *family) {
     for (const std::string& path : member.writes) {
       if (path.size() > folder.size() + 1) open.insert(path.substr(folder.size() + 1));

@@ -59,8 +59,8 @@ class Trainer {
   bool can_ask(int signal_number);
   // Sends it to the topmost process that handles it; false if nobody does.
   Result<bool> ask(int signal_number);
-  // Paths below `folder`, without it, that the family has open for writing.
-  // None if that cannot be told.
+  // Paths below `folder`, without it, that the family has open for writing. None if that cannot be
+  // told: also once the trainer itself has ended, whose files nobody has open any more.
   std::optional<std::set<std::string>> open_for_writing(const std::string& folder);
   // The whole family, in whatever group its members are: nothing of it is left to write anything.
   void kill();

@@ -50,6 +50,7 @@ bool is_news(const TreeSeen& seen, const std::optional<TreeSeen>& before) {
   return !before || before->state.fingerprint != seen.state.fingerprint ||
          before->state.is_ready != seen.state.is_ready ||
          before->state.why_not != seen.state.why_not || before->report != seen.report ||
+         before->is_settling != seen.is_settling ||
          before->new_set.has_value() != seen.new_set.has_value();
 }
 
@@ -103,6 +104,10 @@ void TreeWatcher::look_last(bool ended_well) {
   (void)inbox_.post(ended_well ? Order::kLastWell : Order::kLastBadly, {});
 }
 
+bool TreeWatcher::is_last_look(Order order) {
+  return order == Order::kLastWell || order == Order::kLastBadly;
+}
+
 void TreeWatcher::wait_for_changes(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const Result<sys::FileChanges> changes = watch_->wait({.stop = stop});
@@ -118,12 +123,16 @@ void TreeWatcher::wait_for_changes(const std::stop_token& stop) {
   }
 }
 
+bool TreeWatcher::is_being_written() const {
+  return std::ranges::any_of(finder_.sets(), [](const trainer_files::KnownSet& known) {
+    return known.standing == trainer_files::Standing::kBeingWritten;
+  });
+}
+
 Duration TreeWatcher::gap() const {
+  if (ended_at_) return kNever - *ended_at_;
   if (has_changed_) return gap_of(kAfterChange, look_cost_);
-  const bool is_written =
-      std::ranges::any_of(finder_.sets(), [](const trainer_files::KnownSet& known) {
-        return known.standing == trainer_files::Standing::kBeingWritten;
-      });
+  const bool is_written = is_being_written();
   if (is_written || !finder_.state().is_ready) {
     if (is_written || finder_.folder()) return gap_of(kWhileWritten, look_cost_);
   }
@@ -136,6 +145,7 @@ void TreeWatcher::run(const std::stop_token& stop) {
     const sys::CallContext until = {.deadline = saturating_add(looked, gap()), .stop = stop};
     const Result<Order> order = inbox_.receive(until);
     if (!order && order.error().code() == ErrorCode::kCancelled) return;
+    if (ended_at_ && (!order || !is_last_look(*order))) continue;
     if (order && *order == Order::kChanged) {
       has_changed_ = true;
       continue;
@@ -144,31 +154,35 @@ void TreeWatcher::run(const std::stop_token& stop) {
       is_watching_ = false;  // from now on by looking from time to time
       continue;
     }
-    const bool is_last = order && *order != Order::kLookNow;
-    look(stop, is_last ? std::optional(*order) : std::nullopt);
+    look(stop, order ? std::optional(*order) : std::nullopt);
     looked = parts_.clock.mono_now();
   }
 }
 
-void TreeWatcher::look(const std::stop_token& stop, std::optional<Order> last) {
+void TreeWatcher::look(const std::stop_token& stop, std::optional<Order> asked) {
   const MonoTime began = parts_.clock.mono_now();
+  const bool is_last = asked && is_last_look(*asked);
   has_changed_ = false;
-  Result<trainer_files::TreeListing> listing = list(last.has_value(), stop);
+  if (is_last && !ended_at_) ended_at_ = began;
+  Result<trainer_files::TreeListing> listing = list(is_last, stop);
+  const bool is_whole = listing && !listing->disturbed;
   if (!listing) {
     if (listing.error().code() != ErrorCode::kCancelled) complain(listing.error());
-  } else if (last == Order::kLastWell) {
+  } else if (asked == Order::kLastWell) {
     finder_.observe_end(*std::move(listing), parts_.clock.mono_now());
   } else {
     // Asked for after the listing: what was closed by then was closed as it was listed, or was
     // changed since, which the comparison before the commit will see. Who died had open what it
-    // had open when we looked before: that is torn, or was changed since.
-    if (!last) last_open_ = open_for_writing_();
-    finder_.observe(*std::move(listing), parts_.clock.mono_now(), last_open_);
+    // had open when we looked before: that is torn, or was changed since. And after the end time
+    // stands still: that nobody writes any more does not make anything whole.
+    OpenFiles open = is_last ? std::nullopt : open_for_writing_();
+    if (open) last_open_ = std::move(open);
+    finder_.observe(*std::move(listing), ended_at_.value_or(parts_.clock.mono_now()), last_open_);
   }
   const Duration took = parts_.clock.mono_now() - began;
   look_cost_ = std::min(took, last_look_took_);
   last_look_took_ = took;
-  tell(last.has_value());
+  tell(asked.has_value(), is_last, is_whole);
 }
 
 // The last look has to be a good one: nobody looks again.
@@ -183,13 +197,17 @@ Result<trainer_files::TreeListing> TreeWatcher::list(bool is_last, const std::st
   }
 }
 
-void TreeWatcher::tell(bool is_last) {
-  TreeSeen seen{.state = finder_.state(), .report = finder_.report(), .is_last = is_last};
+void TreeWatcher::tell(bool is_asked, bool is_last, bool is_whole) {
+  TreeSeen seen{.state = finder_.state(),
+                .report = finder_.report(),
+                .is_settling = is_being_written(),
+                .is_last = is_last,
+                .is_whole = is_whole};
   if (const trainer_files::KnownSet* const first = finder_.new_set()) {
     seen.new_set = {.progress = {.step = first->set.facts.step, .epoch = first->set.facts.epoch},
                     .layout = first->set.layout};
   }
-  if (!is_last && !is_news(seen, told_)) return;
+  if (!is_asked && !is_news(seen, told_)) return;
   told_ = seen;
   listener_.seen(std::move(seen));
 }

@@ -32,7 +32,9 @@ struct TreeSeen {
   };
   std::optional<NewSet> new_set = {};  // the first checkpoint since the start
   std::vector<std::string> report = {};
-  bool is_last = false;  // asked for by look_last()
+  bool is_settling = false;  // something is being written, or is not yet at rest
+  bool is_last = false;      // asked for by look_last()
+  bool is_whole = true;      // false: the files could not be listed, and the state is an older one
 };
 
 // Looks after one folder during one life of the trainer: looks when something changed, again while
@@ -67,8 +69,10 @@ class TreeWatcher {
   // From now on: who has what open, below the folder. Before the first look after the start.
   using OpenFiles = trainer_files::CheckpointFinder::OpenFiles;
   void watch(std::function<OpenFiles()> open_for_writing);
+  // Told of in any case.
   void look_now();
-  // The trainer and its helpers have ended, in good order or not. May be asked for again.
+  // The trainer and its helpers have ended, in good order or not. May be asked for again; other
+  // looks are not taken any more.
   void look_last(bool ended_well);
 
  private:
@@ -78,9 +82,11 @@ class TreeWatcher {
 
   void run(const std::stop_token& stop);
   void wait_for_changes(const std::stop_token& stop);
-  void look(const std::stop_token& stop, std::optional<Order> last);
+  void look(const std::stop_token& stop, std::optional<Order> asked);
   Result<trainer_files::TreeListing> list(bool is_last, const std::stop_token& stop);
-  void tell(bool is_last);
+  void tell(bool is_asked, bool is_last, bool is_whole);
+  static bool is_last_look(Order order);
+  bool is_being_written() const;
   Duration gap() const;
   void complain(const Error& error);
 
@@ -96,8 +102,9 @@ class TreeWatcher {
   // The shorter of the last two: a busy machine makes one look last, and costs us nothing by that.
   Duration look_cost_ = {};
   Duration last_look_took_ = {};
-  bool has_changed_ = false;  // since the last look
-  OpenFiles last_open_;       // at that look
+  bool has_changed_ = false;          // since the last look
+  OpenFiles last_open_;               // as far as it could be told
+  std::optional<MonoTime> ended_at_;  // the first look after the end
   std::optional<TreeSeen> told_;
   std::set<std::string> complaints_;
   std::vector<std::unique_ptr<sys::Thread>> threads_;  // end before what they use

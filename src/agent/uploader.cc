@@ -86,6 +86,7 @@ void Uploader::end(EndOrder order) {
 
 void Uploader::end_upkeep() {
   const MutexLock lock(upkeep_mutex_);
+  ++orders_waiting_;
   upkeep_.request_stop();
 }
 
@@ -98,7 +99,13 @@ void Uploader::run(const std::stop_token& stop) {
       if (order.error().code() == ErrorCode::kCancelled) return;
       look_at_log(ctx);
       next_look = saturating_add(parts_.clock.mono_now(), options_.look_every);
-    } else if (const auto* const save = std::get_if<HurriedSave>(&*order)) {
+      continue;
+    }
+    {
+      const MutexLock lock(upkeep_mutex_);
+      --orders_waiting_;
+    }
+    if (const auto* const save = std::get_if<HurriedSave>(&*order)) {
       listener_.saved(save_now(*save, ctx));
       prune(ctx);
     } else if (const auto* const task = std::get_if<Task>(&*order)) {
@@ -187,6 +194,7 @@ void Uploader::prune(const sys::CallContext& ctx) {
   std::stop_source upkeep;
   {
     const MutexLock lock(upkeep_mutex_);
+    if (orders_waiting_ > 0) return;
     upkeep_ = upkeep;
   }
   const std::stop_callback stopped(ctx.stop, [&upkeep] { upkeep.request_stop(); });

@@ -125,6 +125,7 @@ class Uploader {
   std::stop_source hurry_;  // of the last save that was ordered
   mutable Mutex upkeep_mutex_;
   std::stop_source upkeep_ OUTLAST_GUARDED_BY(upkeep_mutex_);  // of the prune that runs, if any
+  int orders_waiting_ OUTLAST_GUARDED_BY(upkeep_mutex_) = 0;
   std::uint64_t saved_since_prune_ = 0;
   bool has_lost_turn_ = false;
   bool has_ended_ = false;               // by ourselves

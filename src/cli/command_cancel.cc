@@ -62,8 +62,9 @@ Result<ExitCode> run_cancel(const Invocation& invocation, Context& context) {
   }
   std::string sentence = fmt::format("{} is cancelled", job.name());
   if (beat != nullptr) {
-    sentence += fmt::format("; attempt {} on {} notices within about 15 s, saves and leaves",
-                            beat->epoch, printable(beat->agent.host));
+    sentence += fmt::format(
+        "; attempt {} on {}, if it still lives, notices within about 15 s, saves and leaves",
+        beat->epoch, printable(beat->agent.host));
   }
   context.terminal.print(sentence + "\n");
   context.terminal.note("to go on with it later: " +

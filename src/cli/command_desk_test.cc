@@ -262,7 +262,8 @@ TEST(Cancel, EndsAJobOnce) {
     const Ran ran = session.run({"cancel", "j", "--root", "/root", "--why", "bad seed"});
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_EQ(ran.out,
-              "job 'j' in /root is cancelled; attempt 1 on gpu-1 notices within about 15 s, saves "
+              "job 'j' in /root is cancelled; attempt 1 on gpu-1, if it still lives, notices "
+              "within about 15 s, saves "
               "and leaves\n");
     EXPECT_EQ(ran.err, "to go on with it later: outlast resume j --root /root\n");
     const job::LogEntry* ending = job.log().history().ending();

@@ -34,7 +34,7 @@ Result<void> refuse_if_alive(const OpenJob& job, const agent::JobLook& look) {
   if (beat == nullptr) return {};
   const std::string where = fmt::format("attempt {} on {}, heard of {}", beat->epoch,
                                         printable(beat->agent.host), format_ago(look.beat_age));
-  return Error(ErrorCode::kFailed,
+  return Error(look.ending ? ErrorCode::kUnavailable : ErrorCode::kFailed,
                look.ending ? fmt::format("{} is still being left by {}; try again when it has "
                                          "saved",
                                          job.name(), where)

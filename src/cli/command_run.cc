@@ -111,8 +111,9 @@ ExitCode say_ended(const job::LogEntry& ending, const RunPlan& plan, const Termi
       fmt::format("job '{}' is {} since {}: {}", job, job::to_string(ending.kind),
                   format_time(ending.time), printable(ending.why));
   if (ending.kind == job::EntryKind::kDone) {
-    terminal.note(fmt::format("{}; nothing is left to do. To train it further: outlast resume {}{}",
-                              what, job, where(plan)));
+    terminal.note(fmt::format(
+        "{}; nothing is left to do. To train it further: outlast resume {}{}{}", what, job,
+        where(plan), plan.named_itself ? "; if this is another job, name it: --job" : ""));
     return ExitCode::kOk;
   }
   terminal.error(std::string(job::to_string(ending.kind)),
@@ -159,8 +160,14 @@ std::string next_words(const agent::AttemptEnding& ending, const RunPlan& plan) 
 // The machine's end, if that was asked for: everything that counts is in the root by now.
 void shut_down(const agent::AttemptEnding& ending, Duration at_least, const RunPlan& plan,
                const Context& context) {
-  const bool has_failed = ending.outcome == agent::AttemptOutcome::kFailed;
+  // A job that somebody has cancelled needs no machine either.
+  const bool has_failed = ending.outcome == agent::AttemptOutcome::kFailed ||
+                          ending.outcome == agent::AttemptOutcome::kCancelled;
   if (!plan.shuts_down || (ending.outcome != agent::AttemptOutcome::kDone && !has_failed)) return;
+  if (ending.is_unsaved) {
+    context.terminal.warn("this machine stays on: what the trainer left is nowhere else");
+    return;
+  }
   const job::OnFailed& rule = plan.spec.on_failed;
   if (has_failed && rule.keep && !rule.keep_for) return;
   const Duration after =
@@ -185,8 +192,15 @@ Result<void> make_root(const std::string& path, sys::World& world) {
   return sys::make_dirs(world.files, path).while_doing(fmt::format("make the root {}", path));
 }
 
+job::Epoch seen_here(const agent::WorkFolder& work, const std::string& job) {
+  const std::optional<agent::WorkFolder::Mark> mark = work.mark();
+  return mark && mark->job == job ? mark->epoch : 0;
+}
+
 Result<ExitCode> train(const RunPlan& plan, Context& context) {
   sys::World& world = context.world;
+  const MonoTime began = world.clock.mono_now();
+  OUTLAST_TRY(find_program(plan, world));
   if (plan.root.kind == store::StoreKind::kFolder) OUTLAST_TRY(make_root(plan.root.path, world));
   OUTLAST_TRY_ASSIGN(const std::unique_ptr<store::ObjectStore> root,
                      store::open_store(plan.root, world));
@@ -210,6 +224,7 @@ Result<ExitCode> train(const RunPlan& plan, Context& context) {
                                            .agent = self,
                                            .writer = fmt::format("{} {}", self.host, self.pid),
                                            .take_over_now = plan.take_over_now,
+                                           .seen_here = seen_here(work, plan.spec.name.str()),
                                            .root_patience = kRootPatience,
                                            .tell = tell},
                                           {}));
@@ -224,7 +239,7 @@ Result<ExitCode> train(const RunPlan& plan, Context& context) {
   // From here on Ctrl-C and SIGTERM are news, not the end. Not before: while we only wait, for the
   // root or for another machine, nobody would hear them.
   OUTLAST_TRY_ASSIGN(std::vector<std::unique_ptr<notice::NoticeSource>> sources,
-                     notice_sources(plan, world, Logger(screen_log)));
+                     notice_sources(plan, began, world, Logger(screen_log)));
   agent::AttemptOptions options = {.spec = plan.spec,
                                    .trainer = plan.trainer,
                                    .command = plan.command,
@@ -240,6 +255,11 @@ Result<ExitCode> train(const RunPlan& plan, Context& context) {
                          std::move(options), std::get<agent::Begun>(std::move(begun)));
   const agent::AttemptEnding ending = attempt.run(std::move(sources));
   screen.finish();
+  for (const std::string& file : plan.notice_files) {
+    if (ending.outcome == agent::AttemptOutcome::kLeft && world.files.stat(file)) {
+      context.terminal.note(fmt::format("'{}' is still there: remove it first", printable(file)));
+    }
+  }
   context.terminal.note(next_words(ending, plan));
   shut_down(ending, Duration::zero(), plan, context);
   return exit_code_of(ending);
@@ -248,6 +268,13 @@ Result<ExitCode> train(const RunPlan& plan, Context& context) {
 Result<ExitCode> run_run(const Invocation& invocation, Context& context) {
   std::optional<job::SpecReading> reading;
   if (!invocation.positionals.empty()) {
+    const std::string& file = invocation.positionals.front();
+    if (!file.ends_with(".yaml") && !file.ends_with(".yml")) {
+      return wrong_value(invocation, context,
+                         fmt::format("'{}' is no job file (.yaml); a command comes after '--': "
+                                     "outlast run -- {}",
+                                     printable(file), printable(file)));
+    }
     reading = read_job_file(invocation.positionals.front(), context);
     if (!reading) return ExitCode::kBadInput;
   }
@@ -310,8 +337,8 @@ CommandSpec run_command() {
             .help = "how often to save: auto (default), 60s, '500 steps', '1 epoch'"},
            {.name = "notice",
             .value_name = "SOURCE",
-            .help = "file:PATH: leave when that file appears; none: not even on SIGTERM; may be "
-                    "repeated",
+            .help = "file:PATH: leave when that file appears; none: SIGTERM and Ctrl-C are no "
+                    "notice, and end outlast at once; may be repeated",
             .repeated = true},
            {.name = "grace",
             .value_name = "TIME",

@@ -134,8 +134,11 @@ Result<void> take_positionals(const CommandSpec& command, std::vector<std::strin
   const std::vector<PositionalSpec>& specs = command.positionals;
   const bool unbounded = !specs.empty() && specs.back().repeated;
   if (left.size() > specs.size() && !unbounded) {
-    return wrong(command, fmt::format("'{}' is one word too many for 'outlast {}'",
-                                      printable(left[specs.size()]), command.name()));
+    return wrong(command, fmt::format("'{}' is one word too many for 'outlast {}'{}",
+                                      printable(left[specs.size()]), command.name(),
+                                      command.trailing_name.empty()
+                                          ? ""
+                                          : ": a command and its words come after '--'"));
   }
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (i >= left.size()) {

@@ -50,6 +50,7 @@ Result<ExitCode> install_boot(const Invocation& invocation, const RunPlan& plan,
   const machine::BootSpec spec = {.job = plan.spec.name,
                                   .argv = same_command(invocation, program),
                                   .working_folder = world.environment.working_dir(),
+                                  .needed_folder = plan.root.path,
                                   .grace = plan.spec.grace,
                                   .path = world.environment.get("PATH").value_or("")};
   OUTLAST_TRY_ASSIGN(const machine::BootInstalled installed,

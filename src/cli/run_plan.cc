@@ -201,7 +201,30 @@ Result<RunPlan> make_run_plan(const Invocation& invocation,
   return plan;
 }
 
+Result<void> find_program(const RunPlan& plan, sys::World& world) {
+  const std::string& program = plan.trainer.argv.front();
+  if (program.find('/') != std::string::npos) {
+    const Result<sys::FileInfo> info =
+        world.files.stat(sys::join_path(plan.trainer.folder, program));
+    if (info || info.error().code() != ErrorCode::kNotFound) return {};
+    return Error(ErrorCode::kNotFound, fmt::format("there is no program '{}'", printable(program)));
+  }
+  const std::optional<std::string> path = world.environment.get("PATH");
+  if (!path) return {};
+  for (std::size_t at = 0; at <= path->size();) {
+    const std::size_t end = std::min(path->find(':', at), path->size());
+    const std::string folder = sys::join_path(plan.trainer.folder, path->substr(at, end - at));
+    // What cannot be looked at is left to whoever starts it.
+    const Result<sys::FileInfo> info = world.files.stat(sys::join_path(folder, program));
+    if (info || info.error().code() != ErrorCode::kNotFound) return {};
+    at = end + 1;
+  }
+  return Error(ErrorCode::kNotFound,
+               fmt::format("there is no program '{}' in PATH", printable(program)));
+}
+
 Result<std::vector<std::unique_ptr<notice::NoticeSource>>> notice_sources(const RunPlan& plan,
+                                                                          MonoTime began,
                                                                           sys::World& world,
                                                                           const Logger& log) {
   std::vector<std::unique_ptr<notice::NoticeSource>> sources;
@@ -215,8 +238,8 @@ Result<std::vector<std::unique_ptr<notice::NoticeSource>>> notice_sources(const 
         std::make_unique<notice::FileSource>(world.files, world.clock, log, file, plan.spec.grace));
   }
   if (plan.spec.lifetime) {
-    sources.push_back(std::make_unique<notice::LifetimeSource>(world.clock, world.clock.mono_now(),
-                                                               *plan.spec.lifetime));
+    sources.push_back(
+        std::make_unique<notice::LifetimeSource>(world.clock, began, *plan.spec.lifetime));
   }
   return sources;
 }

@@ -44,9 +44,14 @@ Result<RunPlan> make_run_plan(const Invocation& invocation,
 // the same command is the same job, on whatever machine.
 std::string job_name_of(const std::vector<std::string>& command);
 
+// kNotFound, in one sentence, if there is no such program: nothing is to be begun for a slip of the
+// pen.
+Result<void> find_program(const RunPlan& plan, sys::World& world);
+
 // Where bad news is heard from, as the plan says. `began` is when the machine's life is counted
 // from.
 Result<std::vector<std::unique_ptr<notice::NoticeSource>>> notice_sources(const RunPlan& plan,
+                                                                          MonoTime began,
                                                                           sys::World& world,
                                                                           const Logger& log);
 

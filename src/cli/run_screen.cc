@@ -20,6 +20,7 @@
 #include "cli/terminal.h"
 #include "cli/text_layout.h"
 #include "job/progress_reader.h"
+#include "sys/call_context.h"
 #include "sys/clock.h"
 #include "sys/threads.h"
 
@@ -98,8 +99,8 @@ RunScreen::RunScreen(const Terminal& terminal, sys::Threads& threads, sys::Clock
 
 RunScreen::~RunScreen() = default;
 
-void RunScreen::printed(bool is_err, std::string_view piece) {
-  (void)inbox_.post(Piece{.is_err = is_err, .text = std::string(piece)}, {});
+void RunScreen::printed(bool is_err, std::string_view piece, const sys::CallContext& ctx) {
+  (void)inbox_.post(Piece{.is_err = is_err, .text = std::string(piece)}, ctx);
 }
 
 void RunScreen::happened(const agent::Event& event) {
@@ -141,11 +142,11 @@ void RunScreen::show(const Piece& piece) {
 
 void RunScreen::show(const agent::Event& event) {
   const bool matters = event.level == EventLevel::kWarning || event.level == EventLevel::kBad;
+  if (terminal_.quiet() && !matters) return;
   if (!is_person_) {
     terminal_.console().err(agent::encode_event(event));
     return;
   }
-  if (terminal_.quiet() && !matters) return;
   line_.clear();
   // A line of the trainer's that is not ended must not swallow ours.
   const std::string text = fmt::format("outlast: {}", printable_whole(event.sentence));

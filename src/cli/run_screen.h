@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "cli/progress_line.h"
 #include "cli/terminal.h"
+#include "sys/call_context.h"
 #include "sys/clock.h"
 #include "sys/inbox.h"
 #include "sys/threads.h"
@@ -33,7 +34,7 @@ class RunScreen : public agent::Front {
   RunScreen(const RunScreen&) = delete;
   RunScreen& operator=(const RunScreen&) = delete;
 
-  void printed(bool is_err, std::string_view piece) override;
+  void printed(bool is_err, std::string_view piece, const sys::CallContext& ctx) override;
   void happened(const agent::Event& event) override;
   void stands(const agent::Beat& beat) override;
   Duration stands_every() const override;

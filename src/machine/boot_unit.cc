@@ -196,13 +196,17 @@ Result<std::string> systemd_unit(const BootSpec& spec) {
       "Wants=network-online.target\n"
       "After=network-online.target\n"
       "StartLimitIntervalSec=0\n"
+      "{}"
       "\n"
       "[Service]\n"
       "ExecStart={}\n"
       "WorkingDirectory={}\n"
       "User={}\n",
-      spec.job.str(), joined(spec.argv, systemd_word), systemd_path(spec.working_folder),
-      spec.user);
+      spec.job.str(),
+      spec.needed_folder.empty()
+          ? ""
+          : fmt::format("RequiresMountsFor={}\n", systemd_quoted(spec.needed_folder)),
+      joined(spec.argv, systemd_word), systemd_path(spec.working_folder), spec.user);
   if (!spec.path.empty()) {
     text += fmt::format("Environment={}\n", systemd_quoted("PATH=" + spec.path));
   }

@@ -26,6 +26,7 @@ struct BootSpec {
   JobName job = {};
   std::vector<std::string> argv = {};  // the program's absolute path first
   std::string working_folder = {};     // absolute
+  std::string needed_folder = {};      // absolute; mounted before the command is started; or none
   std::string user = "root";           // as whom it runs; its HOME and SHELL are set accordingly
   // What the command needs from SIGTERM to its end. systemd leaves it 15 s more than that.
   Duration grace = std::chrono::seconds(30);

@@ -23,7 +23,7 @@ class FileSource : public NoticeSource {
   FileSource(sys::FileSystem& files, sys::Clock& clock, const Logger& log, std::string path,
              Duration grace);
 
-  std::string name() const override { return "file"; }
+  std::string name() const override { return "file:" + path_; }
   void watch(NoticeBoard& board, const sys::CallContext& ctx) override;
 
  private:

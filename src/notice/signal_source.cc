@@ -48,13 +48,13 @@ void SignalSource::watch(NoticeBoard& board, const sys::CallContext& ctx) {
     if (*signal == SIGINT) ++interrupts;
     const bool is_impatient = interrupts > 1;
     ends = std::min(ends, is_impatient ? now : saturating_add(now, grace_));
-    const std::string name = *signal == SIGINT ? "SIGINT" : "SIGTERM";
     board.post({.source = this->name(),
                 .ends = ends,
                 .at_once = interrupts > 0,
-                .why = is_impatient
-                           ? "SIGINT again: somebody does not want to wait"
-                           : fmt::format("{}, which leaves {}", name,
+                .why = is_impatient ? "Ctrl-C again: somebody does not want to wait"
+                       : *signal == SIGINT
+                           ? "Ctrl-C"
+                           : fmt::format("SIGTERM, which leaves {}",
                                          format_duration_short(std::max(ends - now, Duration())))});
   }
 }

@@ -157,8 +157,10 @@ class PosixProcessFamilies : public ProcessFamilies {
       const std::optional<std::uint64_t> caught = labelled(status, "SigCgt:", 16);
       if (!caught) return true;
       member.caught = *caught;
-      if (below) member.writes = writes_of(member.pid, *below, proc);
-      return false;
+      if (!below) return false;
+      member.writes = writes_of(member.pid, *below, proc);
+      // Who ends in the meantime seems to have closed everything in good order.
+      return !proc.member(member.pid);
     });
     if (proc.failure != 0) return posix_error(proc.failure, "look at processes");
     return family;

@@ -121,7 +121,8 @@ class Recogniser {
       take(entry);
       if (is_temporary_below(std::string_view(entry.path).substr(prefix))) {
         set.has_temporary = true;
-      } else {
+      } else if (entry.type != sys::FileType::kFile || !is_growing_log(entry.path)) {
+        // A log that grows while the set is saved would put off the save for ever.
         set.paths.push_back(entry.path);
       }
     }

@@ -12,7 +12,7 @@ class ExitCodes(AgentTest):
         run = self.ends(self.train(["true"]), 0)
         self.assertRegex(run.texts("short")[0], "^the trainer ended after .* with exit code 0 and without a "
                          "checkpoint: is that all there was to do\\?$")
-        self.assertEqual(run.texts("done"), ["the trainer is done: it ended with exit code 0"])
+        self.assertEqual(run.texts("done"), ["the job is done, without a checkpoint"])
         again = self.ends(self.train(["true"]), 0)
         self.assertRegex(again.said(), "job 'j' is done since .*: the trainer is done: it ended with exit code 0; "
                          f"nothing is left to do. To train it further: outlast resume j --root {self.root}\n")
@@ -155,7 +155,7 @@ wait_for("saved")
         run.wait_for("saved")
         self.go("saved")
         self.ends(run, 0)
-        self.assertEqual(run.texts("done"), ["the trainer is done: it ended with exit code 0"])
+        self.assertEqual(run.texts("done"), ["the job is done; its last checkpoint is 2"])
         self.assertEqual(self.restored(), {"state": "7"})
         self.is_clean()
 
@@ -165,7 +165,7 @@ wait_for("saved")
         run.signal(signal.SIGTERM)
         self.ends(run, LEFT)
         self.assertEqual(run.texts("stopped"), ["the trainer was stopped"])
-        self.assertEqual(run.texts("left"), ["SIGTERM, which leaves 3s (signal)"])
+        self.assertEqual(run.texts("left"), ["SIGTERM, which leaves 3s"])
         self.assertFalse(agent_rig.is_alive(int(self.noted("pid"))))
         self.assertEqual(self.restored(), {"state": "1"})
         return run

@@ -42,7 +42,7 @@ wait_for("enough")
         run.wait_for("saved")
         self.notice("1s")
         self.ends(run, LEFT)
-        self.assertRegex(run.texts("left")[0], f"^'{self.scratch}/notice' says 1s \\(file\\)$")
+        self.assertRegex(run.texts("left")[0], f"^'{self.scratch}/notice' says 1s$")
         self.is_clean()
         return run
 
@@ -80,6 +80,40 @@ forever()
         run.signal(signal.SIGINT)
         self.ends(run, 130)
         self.assertEqual(self.restored(), {"state": "1"})
+
+    def test_who_is_stopped_a_moment_after_a_save_has_it(self):
+        run = self.train(self.trainer("""
+save(1)
+wait_for("saved")
+(CKPT / "state").write_text("2")
+note("written")
+forever()
+"""))
+        run.wait_for("saved")
+        self.go("saved")
+        self.noted("written")
+        run.signal(signal.SIGINT)
+        self.ends(run, 130)
+        self.assertEqual(self.restored(), {"state": "2"})
+
+    def test_a_person_need_not_wait_for_the_end_of_a_notice(self):
+        run = self.train(self.trainer("save(1)\nforever()\n"), "--notice", f"file:{self.scratch}/notice")
+        run.wait_for("saved")
+        self.notice("500s")
+        run.wait_for("notice")
+        run.signal(signal.SIGINT)
+        self.ends(run, 130)
+        self.assertEqual(run.texts("left"), ["Ctrl-C"])
+
+    def test_two_files_have_each_their_own_word(self):
+        run = self.train(self.trainer("save(1)\nforever()\n"), "--notice", f"file:{self.scratch}/notice",
+                         "--notice", f"file:{self.scratch}/later")
+        run.wait_for("saved")
+        self.notice("4s")
+        run.wait_for("notice")
+        (self.scratch / "later").write_text("500s")
+        self.ends(run, LEFT)
+        self.assertEqual(run.texts("left"), [f"'{self.scratch}/notice' says 4s"])
 
     def test_without_notices_sigterm_ends_outlast_and_the_trainer_with_it(self):
         run = self.train(self.trainer("save(1)\nnote('pid', os.getpid())\nforever()\n"), "--notice", "none")

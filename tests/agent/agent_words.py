@@ -69,10 +69,10 @@ class Words(AgentTest):
                          "machine\n$")
 
     def test_a_program_that_cannot_be_run(self):
-        self.broken("^(there is no program 'no-such-program' in PATH|PATH has no program 'no-such-program' that may be "
-                    "run)$", "no-such-program", code=BAD_INPUT)
-        self.broken("^there is no program '/no/such/program', or not the one that its first line \\(#!\\) names$",
-                    "/no/such/program", code=BAD_INPUT)
+        for program, where in (("no-such-program", " in PATH"), ("/no/such/program", "")):
+            run = self.ends(self.train([program]), BAD_INPUT)
+            self.assertEqual(run.said(), f"outlast: error: there is no program '{program}'{where}\n")
+        self.assertFalse(self.root.exists(), "for a slip of the pen nothing is begun")
         script = self.scratch / "train.sh"
         script.write_text("true\n", encoding="utf-8")
         self.broken(f"^'{script}' may not be run: make it executable \\(chmod \\+x\\), or name the program that runs it, "
@@ -81,6 +81,26 @@ class Words(AgentTest):
         script.write_text("#!/bin/sh\ntrue\n", encoding="utf-8")
         script.chmod(0o755)
         self.ends(self.train([script]), 0)
+
+    def test_a_command_without_the_two_dashes(self):
+        run = self.ends(self.start("python3", "train.py"), USAGE)
+        self.assertRegex(run.said(), "^outlast: error: 'train.py' is one word too many for 'outlast run': a command and its "
+                         "words come after '--'")
+        run = self.ends(self.start("./train.sh"), USAGE)
+        self.assertRegex(run.said(), "^outlast: error: .*'./train.sh' is no job file \\(.yaml\\); a command comes after '--': "
+                         "outlast run -- ./train.sh")
+
+    def test_a_root_that_does_not_know_who_was_here(self):
+        self.ends(self.train(["true"]), 0)
+        self.root.rename(self.scratch / "elsewhere")
+        run = self.ends(self.train(["true"]), 4)
+        self.assertRegex(run.said(), "attempt 1 of job 'j' was in this folder, and .* knows only 0: is it the right root, and "
+                         "is it mounted\\? To begin anew here, remove .outlast-run")
+
+    def test_a_trainer_whose_files_nobody_knows(self):
+        trainer = self.trainer("time.sleep(6)\npathlib.Path('mystate').write_text('x')\n")
+        run = self.ends(self.start("--root", self.root, "--job", "j", "--", *map(str, trainer)), 0)
+        self.assertRegex(run.texts("nothing-saved")[0], "^nothing was saved: no checkpoint was recognised in .*--checkpoint DIR$")
 
     def test_a_job_file_with_a_program_that_the_shell_does_not_find(self):
         run = self.ends(self.start(self.job_file(["no-such-program"], "retries: 0\n")), 1)

@@ -160,7 +160,8 @@ class AgentLifeRun {
   class Front : public agent::Front {
    public:
     explicit Front(AgentLifeRun& run) : run_(run) {}
-    void printed(bool /*is_err*/, std::string_view /*piece*/) override {}
+    void printed(bool /*is_err*/, std::string_view /*piece*/,
+                 const sys::CallContext& /*ctx*/) override {}
     void happened(const agent::Event& event) override { run_.happened(event, epoch); }
     void stands(const agent::Beat& /*beat*/) override {}
     Duration stands_every() const override { return std::chrono::hours(1); }
