@@ -98,12 +98,11 @@ Result<std::optional<FoundBeat>> other_agent(store::ObjectStore& root, const Beg
   Result<std::optional<FoundBeat>> found = find_beat(root, request.spec.name.str(), ctx);
   // A beat that cannot be read tells nothing; the fence is what keeps us safe.
   if (!found && checkpoint::is_damage(found.error())) return std::optional<FoundBeat>();
-  if (!found || !*found) return found;
-  const Beat& beat = (*found)->beat;
-  if (beat.state == AgentState::kEnded || is_gone(beat.agent, request.agent, world)) {
-    return std::optional<FoundBeat>();
-  }
-  return found;
+  OUTLAST_TRY_ASSIGN(std::optional<FoundBeat> other, std::move(found));
+  const bool may_live = other && other->beat.state != AgentState::kEnded &&
+                        !is_gone(other->beat.agent, request.agent, world);
+  if (!may_live) other.reset();
+  return other;
 }
 
 // By the store's clock alone; zero where it does not tell.

@@ -1,7 +1,5 @@
 #include "agent/job_look.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -13,7 +11,6 @@
 #include "agent/attempt_record.h"
 #include "agent/beat.h"
 #include "agent/root_layout.h"
-#include "base/encoding.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "base/result.h"
@@ -90,11 +87,11 @@ Result<void> take_beat(const LookParts& parts, WallTime now, JobLook& look,
     look.unreadable = found.error().to_string();
     return {};
   }
-  if (!*found) return {};
-  FoundBeat& beat = **found;
-  look.beat_age = std::max(Duration::zero(), now - beat.modified);
-  look.checkpoint = beat.beat.committed;
-  look.beat = std::move(beat.beat);
+  std::optional<FoundBeat> newest = *std::move(found);
+  if (!newest) return {};
+  look.beat_age = std::max(Duration::zero(), now - newest->modified);
+  look.checkpoint = newest->beat.committed;
+  look.beat = std::move(newest->beat);
   return {};
 }
 

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/shell_word.h"
+#include "base/time.h"
 #include "cli/command_line.h"
 #include "cli/text_layout.h"
 #include "job/spec.h"

@@ -21,7 +21,6 @@ PROGRAM = None
 
 LEFT = 75  # the program's exit code when the machine ends
 NOT_AVAILABLE = 4
-USAGE = 2
 BAD_INPUT = 3
 WRONG_COMMAND_LINE = 2
 

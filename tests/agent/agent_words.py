@@ -83,10 +83,10 @@ class Words(AgentTest):
         self.ends(self.train([script]), 0)
 
     def test_a_command_without_the_two_dashes(self):
-        run = self.ends(self.start("python3", "train.py"), USAGE)
+        run = self.ends(self.start("python3", "train.py"), WRONG_COMMAND_LINE)
         self.assertRegex(run.said(), "^outlast: error: 'train.py' is one word too many for 'outlast run': a command and its "
                          "words come after '--'")
-        run = self.ends(self.start("./train.sh"), USAGE)
+        run = self.ends(self.start("./train.sh"), WRONG_COMMAND_LINE)
         self.assertRegex(run.said(), "^outlast: error: .*'./train.sh' is no job file \\(.yaml\\); a command comes after '--': "
                          "outlast run -- ./train.sh")
 
