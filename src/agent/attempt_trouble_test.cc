@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <set>
@@ -30,11 +31,14 @@
 #include "job/log_entry.h"
 #include "job/spec.h"
 #include "job/spec_json.h"
+#include "notice/notice_board.h"
+#include "notice/notice_source.h"
 #include "sim/sim_process.h"
 #include "sim/simulation.h"
 #include "store/faulty_store.h"
 #include "store/memory_store.h"
 #include "store/object_store.h"
+#include "sys/call_context.h"
 #include "sys/file_ops.h"
 #include "sys/world.h"
 #include "trainer_files/layouts.h"
@@ -77,6 +81,22 @@ job::Spec demo_spec() {
       .value();
 }
 
+// Whatever a test wants to be heard.
+class News : public notice::NoticeSource {
+ public:
+  News(std::function<void(notice::NoticeBoard&, sys::World&)> tell, sys::World& world)
+      : tell_(std::move(tell)), world_(world) {}
+  std::string name() const override { return "news"; }
+  void watch(notice::NoticeBoard& board, const sys::CallContext& ctx) override {
+    tell_(board, world_);
+    (void)world_.clock.sleep_for(hours(24), ctx);
+  }
+
+ private:
+  const std::function<void(notice::NoticeBoard&, sys::World&)> tell_;
+  sys::World& world_;
+};
+
 // A machine whose trainer writes a step every half minute, and a root that may be away.
 class Trial {
  public:
@@ -110,7 +130,13 @@ class Trial {
 
   // Runs the job to its end, and checks what must hold however it went.
   void run() {
-    on_machine([this](sys::World& world) {
+    AttemptEnding ending;
+    run_to(ending, [this](sys::World& world) { expect_all_committed_once(world); });
+    EXPECT_EQ(ending.outcome, AttemptOutcome::kDone) << ending.why;
+  }
+
+  void run_to(AttemptEnding& ending, const std::function<void(sys::World&)>& then = {}) {
+    on_machine([&](sys::World& world) {
       ASSERT_TRUE(sys::make_dirs(world.files, "/work"));
       auto begun = begin(world);
       ASSERT_TRUE(begun) << begun.error().to_string();
@@ -124,9 +150,10 @@ class Trial {
                                 .recognise = trainer_files::Recognise::kEverything};
       Attempt attempt({.world = world, .root = root_, .work = *work, .front = witness},
                       std::move(options), std::get<Begun>(*std::move(begun)));
-      const AttemptEnding ending = attempt.run({});
-      EXPECT_EQ(ending.outcome, AttemptOutcome::kDone) << ending.why;
-      expect_all_committed_once(world);
+      std::vector<std::unique_ptr<notice::NoticeSource>> sources;
+      if (news) sources.push_back(std::make_unique<News>(news, world));
+      ending = attempt.run(std::move(sources));
+      if (then) then(world);
     });
   }
 
@@ -140,6 +167,7 @@ class Trial {
 
   Witness witness;
   bool is_away = false;
+  std::function<void(notice::NoticeBoard&, sys::World&)> news;
   std::function<void(int step)> after_step;
 
  private:
@@ -205,6 +233,39 @@ TEST(AttemptTrouble, ARootThatIsAwayForMinutesDelaysSavesAndNothingElse) {
   EXPECT_TRUE(worst->trouble.starts_with("checkpoints cannot be saved: ")) << worst->trouble;
   EXPECT_EQ(trial.witness.beats.back().trouble, "");
   EXPECT_FALSE(trial.witness.beats.back().lag);
+}
+
+TEST(AttemptTrouble, ANoticeThatComesAfterTheEndDoesNotUndoIt) {
+  Trial trial;
+  trial.after_step = [&](int step) { trial.is_away = step == kSteps; };
+  trial.news = [&](notice::NoticeBoard& board, sys::World& world) {
+    (void)world.clock.sleep_for(kStepTime * kSteps + seconds(10), {});
+    board.post({.source = "news", .ends = world.clock.mono_now() + minutes(5)});
+    (void)world.clock.sleep_for(seconds(30), {});
+    trial.is_away = false;
+  };
+  trial.run();
+  EXPECT_EQ(trial.witness.texts("notice").size(), 1U);
+  // Said once more when nobody trains any more.
+  ASSERT_EQ(trial.witness.texts("save-failed").size(), 1U);
+  EXPECT_TRUE(trial.witness.texts("save-failed")
+                  .front()
+                  .ends_with("; the trainer has ended, and its last state is tried again"));
+}
+
+TEST(AttemptTrouble, WhoMustGoWithoutHavingSavedSaysSo) {
+  Trial trial;
+  trial.after_step = [&](int step) { trial.is_away = step >= 6; };
+  trial.news = [&](notice::NoticeBoard& board, sys::World& world) {
+    (void)world.clock.sleep_for(kStepTime * 8, {});
+    board.post({.source = "news", .ends = world.clock.mono_now() + seconds(30), .why = "a storm"});
+  };
+  AttemptEnding ending;
+  trial.run_to(ending);
+  EXPECT_EQ(ending.outcome, AttemptOutcome::kBroken);
+  EXPECT_TRUE(
+      ending.why.starts_with("a storm; the last state is not saved: checkpoints cannot be "))
+      << ending.why;
 }
 
 TEST(AttemptTrouble, AClockThatJumpsByADayChangesNothing) {
