@@ -179,7 +179,6 @@ class Attempt {
   void look_at_notice();
   void write_notice_file();
   void leave_when_due(Leaving& leaving);
-  bool told_to_leave() const;
   bool is_too_late_to_start() const;
   void end_leaving();
   MonoTime kill_time(const Leaving& leaving) const;

@@ -113,6 +113,7 @@ void Attempt::handle(const TurnNews& news) {
   const std::string why = fmt::format("the job was {} by {}: {}", job::to_string(news.entry.kind),
                                       news.entry.writer, news.entry.why);
   tell(EventLevel::kWarning, "cancelled", why);
+  if (phase_ == Phase::kRunning) watcher_->look_now();
   leaving_ = Leaving{.since = now_,
                      .ends = saturating_add(now_, options_.spec.grace),
                      .at_once = true,
@@ -132,16 +133,13 @@ void Attempt::end_leaving() {
     return;
   }
   if (!leaving_) return;
-  if (save_failures_ > 0 && (saving_ || has_unsaved())) {
+  const bool is_saved = save_failures_ == 0 || !(saving_ || has_unsaved());
+  if (!is_saved && leaving_->outcome == AttemptOutcome::kLeft) {
     return end_attempt(AttemptOutcome::kBroken,
                        fmt::format("{}; the last state is not saved: {}", leaving_->why, trouble_),
                        ErrorCode::kUnavailable);
   }
   end_attempt(leaving_->outcome, leaving_->why);
-}
-
-bool Attempt::told_to_leave() const {
-  return asked_to_leave_ || killed_ || leaving_;
 }
 
 MonoTime Attempt::kill_time(const Leaving& leaving) const {
