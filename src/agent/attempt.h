@@ -160,7 +160,6 @@ class Attempt {
   void ask_to_save();
   // Whether what was seen last was written after the trainer was asked for it.
   bool is_answer() const;
-  void stop_trainer();
   job::SaveFacts save_facts() const;
   job::NoticeFacts notice_facts() const;
   std::uint64_t unsaved_bytes() const;
@@ -179,6 +178,7 @@ class Attempt {
   void look_at_notice();
   void write_notice_file();
   void leave_when_due(Leaving& leaving);
+  void stop_trainer();
   bool is_too_late_to_start() const;
   void end_leaving();
   MonoTime kill_time(const Leaving& leaving) const;

@@ -349,8 +349,8 @@ CommandSpec run_command() {
             .help = "after which this machine ends by itself, such as 24h"},
            {.name = "on-done",
             .value_name = "WHAT",
-            .help = "shutdown: power this machine off when the job is done or has failed; keep "
-                    "(default)",
+            .help = "shutdown: power this machine off when the job is done, has failed or was "
+                    "cancelled; keep (default)",
             .words = {"shutdown", "keep"}},
            {.name = "take-over", .help = "Do not wait to see whether another machine still has it"},
            {.name = "install-boot", .help = "Start nothing; do this at every boot of this machine"},

@@ -14,6 +14,7 @@
 #include "cli/terminal.h"
 #include "machine/boot.h"
 #include "machine/boot_unit.h"
+#include "store/open/store_url.h"
 #include "sys/world.h"
 
 namespace outlast::cli {
@@ -47,10 +48,11 @@ Result<ExitCode> install_boot(const Invocation& invocation, const RunPlan& plan,
                               const Context& context) {
   sys::World& world = context.world;
   OUTLAST_TRY_ASSIGN(const std::string program, world.files.read_symlink("/proc/self/exe"));
+  const bool is_folder = plan.root.kind == store::StoreKind::kFolder;
   const machine::BootSpec spec = {.job = plan.spec.name,
                                   .argv = same_command(invocation, program),
                                   .working_folder = world.environment.working_dir(),
-                                  .needed_folder = plan.root.path,
+                                  .needed_folder = is_folder ? plan.root.path : "",
                                   .grace = plan.spec.grace,
                                   .path = world.environment.get("PATH").value_or("")};
   OUTLAST_TRY_ASSIGN(const machine::BootInstalled installed,

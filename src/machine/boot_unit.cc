@@ -154,6 +154,7 @@ Result<void> check_boot_spec(const BootSpec& spec) {
     OUTLAST_TRY(check_text(word, "an argument of the command"));
   }
   OUTLAST_TRY(check_text(spec.working_folder, "the name of the working folder"));
+  OUTLAST_TRY(check_text(spec.needed_folder, "the name of the root"));
   OUTLAST_TRY(check_text(spec.path, "PATH"));
   if (!spec.argv.front().starts_with('/')) {
     return refused(fmt::format(
@@ -166,6 +167,11 @@ Result<void> check_boot_spec(const BootSpec& spec) {
         fmt::format("the working folder of what is to run at every boot must be a whole path, not "
                     "'{}'",
                     spec.working_folder));
+  }
+  if (!spec.needed_folder.empty() && !spec.needed_folder.starts_with('/')) {
+    return refused(
+        fmt::format("the folder that a command needs at boot must be a whole path, not '{}'",
+                    spec.needed_folder));
   }
   return {};
 }

@@ -90,6 +90,14 @@ std::string line_of(const std::string& text, std::string_view begin) {
   return text.substr(at + 1, text.find('\n', at + 1) - at - 1);
 }
 
+TEST(SystemdUnit, WaitsForTheMountOfARootThatIsAFolder) {
+  BootSpec spec = plain_spec();
+  EXPECT_EQ(systemd_unit(spec).value_or("").find("RequiresMountsFor="), std::string::npos);
+  spec.needed_folder = "/mnt/50% of \"it\"";
+  const std::string text = systemd_unit(spec).value_or("");
+  EXPECT_EQ(line_of(text, "RequiresMountsFor="), R"(RequiresMountsFor="/mnt/50%% of \"it\"")");
+}
+
 TEST(SystemdUnit, NothingInACommandMeansAnythingToSystemd) {
   BootSpec spec = plain_spec();
   spec.argv = {"/opt/100% it's/outlast",
@@ -147,6 +155,8 @@ TEST(BootSpec, WhatCannotBeWrittenDownIsRefused) {
   refused([](BootSpec& spec) { spec.argv[0] = "outlast"; });
   refused([](BootSpec& spec) { spec.argv.clear(); });
   refused([](BootSpec& spec) { spec.working_folder = "."; });
+  refused([](BootSpec& spec) { spec.needed_folder = "prefix/of a bucket"; });
+  refused([](BootSpec& spec) { spec.needed_folder = "/a\nExecStart=/bad"; });
   refused([](BootSpec& spec) { spec.working_folder = "/a\nExecStart=/bad"; });
   refused([](BootSpec& spec) { spec.path = "/bin\n"; });
   refused([](BootSpec& spec) { spec.job = JobName("../x"); });

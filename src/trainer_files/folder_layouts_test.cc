@@ -100,6 +100,10 @@ TEST_P(FolderLayouts, DistributedCheckpointsAreSealedByTheirMetadata) {
     EXPECT_EQ(set.state, SetState::kComplete) << set.why;
     EXPECT_EQ(set.layout->name, "PyTorch DCP");
     EXPECT_EQ(set.facts.step, 20U);
+    // A log beside it grows all the time, and would never let it be saved.
+    rig.file("dcp/step-20/train.log", "a line\n");
+    EXPECT_EQ(rig.find("dcp/step-20").paths, set.paths);
+    EXPECT_EQ(rig.state("dcp/step-20"), "complete");
     // Into the same folder once more.
     rig.file("dcp/step-20/__0_0.distcp", kZipFile);
     EXPECT_EQ(rig.state("dcp/step-20"), "unsure");
