@@ -44,12 +44,29 @@ TEST(NoticeBoard, ASourceHasOneNotice) {
   EXPECT_EQ(changes, 2);
 }
 
-TEST(NoticeBoard, OfTwoAtOneTimeTheCertainOneCounts) {
-  NoticeBoard board([] {});
+TEST(NoticeBoard, WhatIsOnlyPossibleIsAHint) {
+  int changes = 0;
+  NoticeBoard board([&] { ++changes; });
   board.post({.source = "a", .ends = at(10), .confidence = job::NoticeConfidence::kPossible});
-  board.post({.source = "b", .ends = at(10)});
-  board.post({.source = "c", .ends = at(10), .confidence = job::NoticeConfidence::kPossible});
-  EXPECT_EQ(board.current()->source, "b");
+  EXPECT_FALSE(board.current());
+  EXPECT_EQ(board.hint()->source, "a");
+  EXPECT_EQ(changes, 1);
+  board.post({.source = "b", .ends = at(20)});
+  EXPECT_EQ(board.current()->source, "b") << "a hint hides nothing";
+  EXPECT_EQ(board.hint()->source, "a");
+  board.withdraw("a");
+  EXPECT_FALSE(board.hint());
+  EXPECT_EQ(changes, 3);
+}
+
+TEST(NoticeBoard, KnowsWhereWeAre) {
+  int changes = 0;
+  NoticeBoard board([&] { ++changes; });
+  EXPECT_FALSE(board.place());
+  board.set_place({.cloud = "gcp", .zone = "us-central1-a"});
+  board.set_place({.cloud = "gcp", .zone = "us-central1-a"});
+  EXPECT_EQ(board.place()->zone, "us-central1-a");
+  EXPECT_EQ(changes, 1);
 }
 
 TEST(NoticeBoard, WhoWantsUsGoneAtOnceComesFirstAndGivesNobodyMoreTime) {

@@ -4,10 +4,13 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "notice/notice_board.h"
+#include "sys/call_context.h"
 #include "sys/threads.h"
 
 namespace outlast::notice {
@@ -23,6 +26,13 @@ NoticeWatch::NoticeWatch(sys::Threads& threads, NoticeBoard& board,
                         listener->watch(board, {.stop = stop});
                       }));
   }
+}
+
+std::vector<Result<std::string>> NoticeWatch::release(const sys::CallContext& ctx) {
+  std::vector<Result<std::string>> done;
+  done.reserve(sources_.size());
+  for (const auto& source : sources_) done.push_back(source->release(ctx));
+  return done;
 }
 
 }  // namespace outlast::notice

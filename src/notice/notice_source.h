@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "notice/notice_board.h"
 #include "sys/call_context.h"
 #include "sys/threads.h"
@@ -19,6 +20,10 @@ class NoticeSource {
   // Tells the board what it hears, until `ctx` is stopped. It never gives up before: who stops
   // listening because of an error misses the news that counts.
   virtual void watch(NoticeBoard& board, const sys::CallContext& ctx) = 0;
+  // All that counts is safe and the trainer has ended: what was announced may happen now (Azure is
+  // told to go ahead, Slurm to queue the job again). Called once, by another thread than watch(),
+  // and only by an attempt that leaves. What was done, for the record; "" if there was nothing to.
+  virtual Result<std::string> release(const sys::CallContext& /*ctx*/) { return std::string(); }
 };
 
 // Listens to sources, each on a thread of its own, as long as it lives. Confined to its owner; the
@@ -27,6 +32,9 @@ class NoticeWatch {
  public:
   NoticeWatch(sys::Threads& threads, NoticeBoard& board,
               std::vector<std::unique_ptr<NoticeSource>> sources);
+
+  // Of every source, one after the other: what each did, or why it could not.
+  std::vector<Result<std::string>> release(const sys::CallContext& ctx);
 
  private:
   std::vector<std::unique_ptr<NoticeSource>> sources_;
