@@ -337,8 +337,10 @@ CommandSpec run_command() {
             .help = "how often to save: auto (default), 60s, '500 steps', '1 epoch'"},
            {.name = "notice",
             .value_name = "SOURCE",
-            .help = "file:PATH: leave when that file appears; none: SIGTERM and Ctrl-C are no "
-                    "notice, and end outlast at once; may be repeated",
+            .help = "where the machine's end is announced: auto (default: find it out), gce, ec2, "
+                    "azure, slurm, kubernetes, signal (SIGTERM and Ctrl-C only); file:PATH: also "
+                    "when that file appears; none: not even signals, which then end outlast at "
+                    "once; may be repeated. OUTLAST_NOTICE_SOURCES says it, too",
             .repeated = true},
            {.name = "grace",
             .value_name = "TIME",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
@@ -20,6 +21,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/result.h"
 #include "base/shell_word.h"
 #include "base/time.h"
@@ -32,6 +34,7 @@
 #include "notice/notice_source.h"
 #include "notice/signal_source.h"
 #include "store/open/store_url.h"
+#include "sys/environment.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
 #include "sys/world.h"
@@ -41,6 +44,9 @@ namespace outlast::cli {
 namespace {
 
 constexpr std::string_view kFileNotice = "file:";
+constexpr std::string_view kNoticeVariable = "OUTLAST_NOTICE_SOURCES";
+constexpr std::array<std::string_view, 7> kNoticePlaces = {"auto",  "gce",        "ec2",   "azure",
+                                                           "slurm", "kubernetes", "signal"};
 constexpr std::size_t kNameWordMax = 40;
 constexpr std::size_t kNameHashDigits = 6;
 
@@ -109,16 +115,37 @@ Json with_options(Json json, const Invocation& invocation) {
   return json;
 }
 
-Result<void> take_notices(const Invocation& invocation, RunPlan& plan) {
-  for (const std::string& text : invocation.list("notice")) {
-    if (text == "none") {
-      plan.hears_signals = false;
-    } else if (text.starts_with(kFileNotice) && text.size() > kFileNotice.size()) {
-      plan.notice_files.push_back(text.substr(kFileNotice.size()));
-    } else {
-      return wrong(fmt::format("--notice {}: it is file:PATH or none", printable(text)));
-    }
+// One word about where bad news comes from; `option` is where it stands.
+Result<void> take_notice(const std::string& text, std::string_view option, RunPlan& plan) {
+  if (text == "none") {
+    plan.hears_signals = false;
+  } else if (text.starts_with(kFileNotice) && text.size() > kFileNotice.size()) {
+    plan.notice_files.push_back(text.substr(kFileNotice.size()));
+  } else if (std::ranges::find(kNoticePlaces, text) != std::end(kNoticePlaces)) {
+    plan.notice_places.push_back(text);
+  } else {
+    return wrong(fmt::format("{} {}: it is one of {}, file:PATH or none{}", option, printable(text),
+                             fmt::join(kNoticePlaces, ", "), did_you_mean(text, kNoticePlaces)));
   }
+  return {};
+}
+
+// By the options; where they name files only, the environment or, last, what can be found out says
+// the rest.
+Result<void> take_notices(const Invocation& invocation, sys::Environment& environment,
+                          RunPlan& plan) {
+  for (const std::string& text : invocation.list("notice")) {
+    OUTLAST_TRY(take_notice(text, "--notice", plan));
+  }
+  if (!plan.notice_places.empty() || !plan.hears_signals) return {};
+  const std::string words = environment.get(kNoticeVariable).value_or("");
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(',', at), words.size());
+    const std::string word(ascii_trimmed(std::string_view(words).substr(at, end - at)));
+    if (!word.empty()) OUTLAST_TRY(take_notice(word, kNoticeVariable, plan));
+    at = end + 1;
+  }
+  if (plan.notice_places.empty() && plan.hears_signals) plan.notice_places.emplace_back("auto");
   return {};
 }
 
@@ -192,7 +219,7 @@ Result<RunPlan> make_run_plan(const Invocation& invocation,
       reading && std::ranges::find(reading->defaulted, "on_done") == reading->defaulted.end();
   plan.shuts_down =
       (file_says || invocation.value("on-done")) && plan.spec.on_done == job::OnDone::kShutdown;
-  OUTLAST_TRY(take_notices(invocation, plan));
+  OUTLAST_TRY(take_notices(invocation, world.environment, plan));
   OUTLAST_TRY(take_what_is_not_done(plan.spec, plan));
   OUTLAST_TRY(take_folders(world.environment.working_dir(), plan, world));
   OUTLAST_TRY_ASSIGN(plan.root, store::parse_store_url(plan.spec.root));

@@ -27,6 +27,8 @@ struct RunPlan {
   std::string command = {};  // the trainer's, as somebody would type it
   std::string watched = {};  // the folder whose checkpoints are looked after, absolute
   trainer_files::Recognise recognise = trainer_files::Recognise::kLayouts;
+  // Where bad news is heard from, beside these files: "auto", "gce", "slurm", …
+  std::vector<std::string> notice_places = {};
   std::vector<std::string> notice_files = {};
   bool hears_signals = true;
   bool shuts_down = false;  // the machine, when the job has ended
