@@ -18,7 +18,7 @@ namespace outlast::notice {
 // is somebody who does not want to wait: it ends now.
 class SignalSource : public NoticeSource {
  public:
-  // Listens from now on. kAlreadyExists if somebody else in this program does.
+  // Listens from now on.
   static Result<std::unique_ptr<SignalSource>> make(sys::OwnSignals& signals, sys::Clock& clock,
                                                     Duration grace);
 
