@@ -33,6 +33,8 @@
 #include "notice/lifetime_source.h"
 #include "notice/notice_source.h"
 #include "notice/signal_source.h"
+#include "notice/slurm_place.h"
+#include "notice/slurm_source.h"
 #include "store/open/store_url.h"
 #include "sys/environment.h"
 #include "sys/file_ops.h"
@@ -209,7 +211,12 @@ Result<RunPlan> make_run_plan(const Invocation& invocation,
   if (!command.empty()) json["run"] = typed(command);
   plan.named_itself = !reading && !invocation.value("job");
   if (plan.named_itself) json["name"] = job_name_of(command);
-  OUTLAST_TRY_ASSIGN(plan.spec, job::spec_from_json(with_options(std::move(json), invocation)));
+  json = with_options(std::move(json), invocation);
+  const std::string suffix = notice::slurm_array_suffix(world.environment);
+  if (const auto name = json.find("name"); name != json.end() && name->is_string()) {
+    if (!name->get<std::string>().ends_with(suffix)) *name = name->get<std::string>() + suffix;
+  }
+  OUTLAST_TRY_ASSIGN(plan.spec, job::spec_from_json(json));
   plan.command = plan.spec.run;
   plan.trainer.argv =
       command.empty() || is_line(command) ? agent::shell_argv(plan.spec.run) : command;
@@ -259,6 +266,15 @@ Result<std::vector<std::unique_ptr<notice::NoticeSource>>> notice_sources(const 
   if (plan.hears_signals) {
     OUTLAST_TRY_ASSIGN(auto source,
                        notice::SignalSource::make(world.own_signals, world.clock, plan.spec.grace));
+    sources.push_back(std::move(source));
+  }
+  const auto is_named = [&](std::string_view place) {
+    return std::ranges::find(plan.notice_places, place) != plan.notice_places.end();
+  };
+  const std::optional<notice::SlurmPlace> slurm = notice::slurm_place(world.environment);
+  if (is_named("slurm") && !slurm) return wrong("--notice slurm: SLURM_JOB_ID is not set");
+  if (slurm && (is_named("slurm") || is_named("auto"))) {
+    OUTLAST_TRY_ASSIGN(auto source, notice::SlurmSource::make(world, *slurm, log, plan.spec.grace));
     sources.push_back(std::move(source));
   }
   for (const std::string& file : plan.notice_files) {
