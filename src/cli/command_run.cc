@@ -30,6 +30,7 @@
 #include "cli/job_file.h"
 #include "cli/run.h"
 #include "cli/run_boot.h"
+#include "cli/run_notices.h"
 #include "cli/run_plan.h"
 #include "cli/run_screen.h"
 #include "cli/terminal.h"

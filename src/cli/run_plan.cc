@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <string>
@@ -20,23 +18,15 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/log.h"
-#include "base/nearest.h"
 #include "base/result.h"
 #include "base/shell_word.h"
-#include "base/time.h"
 #include "cli/command_line.h"
+#include "cli/run_notices.h"
 #include "cli/text_layout.h"
 #include "job/spec.h"
 #include "job/spec_json.h"
-#include "notice/file_source.h"
-#include "notice/lifetime_source.h"
-#include "notice/notice_source.h"
-#include "notice/signal_source.h"
 #include "notice/slurm_place.h"
-#include "notice/slurm_source.h"
 #include "store/open/store_url.h"
-#include "sys/environment.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
 #include "sys/world.h"
@@ -45,10 +35,6 @@
 namespace outlast::cli {
 namespace {
 
-constexpr std::string_view kFileNotice = "file:";
-constexpr std::string_view kNoticeVariable = "OUTLAST_NOTICE_SOURCES";
-constexpr std::array<std::string_view, 7> kNoticePlaces = {"auto",  "gce",        "ec2",   "azure",
-                                                           "slurm", "kubernetes", "signal"};
 constexpr std::size_t kNameWordMax = 40;
 constexpr std::size_t kNameHashDigits = 6;
 
@@ -115,40 +101,6 @@ Json with_options(Json json, const Invocation& invocation) {
     at = at->is_null() ? checkpoint.erase(at) : ++at;
   }
   return json;
-}
-
-// One word about where bad news comes from; `option` is where it stands.
-Result<void> take_notice(const std::string& text, std::string_view option, RunPlan& plan) {
-  if (text == "none") {
-    plan.hears_signals = false;
-  } else if (text.starts_with(kFileNotice) && text.size() > kFileNotice.size()) {
-    plan.notice_files.push_back(text.substr(kFileNotice.size()));
-  } else if (std::ranges::find(kNoticePlaces, text) != std::end(kNoticePlaces)) {
-    plan.notice_places.push_back(text);
-  } else {
-    return wrong(fmt::format("{} {}: it is one of {}, file:PATH or none{}", option, printable(text),
-                             fmt::join(kNoticePlaces, ", "), did_you_mean(text, kNoticePlaces)));
-  }
-  return {};
-}
-
-// By the options; where they name files only, the environment or, last, what can be found out says
-// the rest.
-Result<void> take_notices(const Invocation& invocation, sys::Environment& environment,
-                          RunPlan& plan) {
-  for (const std::string& text : invocation.list("notice")) {
-    OUTLAST_TRY(take_notice(text, "--notice", plan));
-  }
-  if (!plan.notice_places.empty() || !plan.hears_signals) return {};
-  const std::string words = environment.get(kNoticeVariable).value_or("");
-  for (std::size_t at = 0; at < words.size();) {
-    const std::size_t end = std::min(words.find(',', at), words.size());
-    const std::string word(ascii_trimmed(std::string_view(words).substr(at, end - at)));
-    if (!word.empty()) OUTLAST_TRY(take_notice(word, kNoticeVariable, plan));
-    at = end + 1;
-  }
-  if (plan.notice_places.empty() && plan.hears_signals) plan.notice_places.emplace_back("auto");
-  return {};
 }
 
 // What a job file may ask for and nobody here does yet. To go on without a container would be to
@@ -256,36 +208,6 @@ Result<void> find_program(const RunPlan& plan, sys::World& world) {
   }
   return Error(ErrorCode::kNotFound,
                fmt::format("there is no program '{}' in PATH", printable(program)));
-}
-
-Result<std::vector<std::unique_ptr<notice::NoticeSource>>> notice_sources(const RunPlan& plan,
-                                                                          MonoTime began,
-                                                                          sys::World& world,
-                                                                          const Logger& log) {
-  std::vector<std::unique_ptr<notice::NoticeSource>> sources;
-  if (plan.hears_signals) {
-    OUTLAST_TRY_ASSIGN(auto source,
-                       notice::SignalSource::make(world.own_signals, world.clock, plan.spec.grace));
-    sources.push_back(std::move(source));
-  }
-  const auto is_named = [&](std::string_view place) {
-    return std::ranges::find(plan.notice_places, place) != plan.notice_places.end();
-  };
-  const std::optional<notice::SlurmPlace> slurm = notice::slurm_place(world.environment);
-  if (is_named("slurm") && !slurm) return wrong("--notice slurm: SLURM_JOB_ID is not set");
-  if (slurm && (is_named("slurm") || is_named("auto"))) {
-    OUTLAST_TRY_ASSIGN(auto source, notice::SlurmSource::make(world, *slurm, log, plan.spec.grace));
-    sources.push_back(std::move(source));
-  }
-  for (const std::string& file : plan.notice_files) {
-    sources.push_back(
-        std::make_unique<notice::FileSource>(world.files, world.clock, log, file, plan.spec.grace));
-  }
-  if (plan.spec.lifetime) {
-    sources.push_back(
-        std::make_unique<notice::LifetimeSource>(world.clock, began, *plan.spec.lifetime));
-  }
-  return sources;
 }
 
 }  // namespace outlast::cli
