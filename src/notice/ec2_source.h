@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "notice/announcements.h"
+#include "notice/ec2_events.h"
+#include "notice/ec2_metadata.h"
+#include "notice/notice_board.h"
+#include "notice/notice_source.h"
+#include "notice/service_presence.h"
+#include "sys/call_context.h"
+#include "sys/clock.h"
+#include "sys/world.h"
+
+namespace outlast::notice {
+
+// Asks EC2's metadata service, again and again: whether this spot machine is taken back ("ec2",
+// "ec2-termination-time"), whether that has become likelier ("ec2-rebalance-hint"), and which
+// maintenance is scheduled ("ec2-maintenance"). The grace is for what is announced without a
+// usable time.
+class Ec2Source : public NoticeSource {
+ public:
+  Ec2Source(sys::World& world, const Logger& log, Duration grace);
+
+  std::string name() const override { return "ec2"; }
+  void watch(NoticeBoard& board, const sys::CallContext& ctx) override;
+
+ private:
+  // One key, and how often it is looked at.
+  struct Key {
+    std::string path = {};
+    Duration every = {};
+    Result<News> (*read)(const Ec2Answer&) = nullptr;
+    Announcements announcements;
+    MonoTime due = MonoTime::min();
+  };
+  void look(Key& key, NoticeBoard& board, const sys::CallContext& ctx);
+  Result<News> ask(const Key& key, const sys::CallContext& ctx);
+
+  Ec2Metadata service_;
+  sys::Clock& clock_;
+  const Duration grace_;
+  ServicePresence presence_;
+  std::vector<Key> keys_;
+};
+
+}  // namespace outlast::notice
