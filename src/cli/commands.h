@@ -7,6 +7,7 @@
 namespace outlast::cli {
 
 CommandSpec run_command();
+CommandSpec drill_command();
 CommandSpec ls_command();
 CommandSpec status_command();
 CommandSpec logs_command();

@@ -15,6 +15,7 @@ constexpr std::array kMeanings = {
     ExitCodeMeaning{ExitCode::kBadInput,
                     "a file or a name that was given is missing or has mistakes"},
     ExitCodeMeaning{ExitCode::kNotAvailable, "not possible right now; trying again later may help"},
+    ExitCodeMeaning{ExitCode::kNotMet, "it ran, and an expectation was not met"},
     ExitCodeMeaning{ExitCode::kLeft, "the machine ends: all is saved, resume it elsewhere"},
     ExitCodeMeaning{ExitCode::kInterrupted, "interrupted"},
     ExitCodeMeaning{ExitCode::kReaderGone, "whoever read the output went away (a closed pipe)"},

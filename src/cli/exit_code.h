@@ -14,6 +14,7 @@ enum class ExitCode {
   kWrongCommandLine = 2,
   kBadInput = 3,
   kNotAvailable = 4,
+  kNotMet = 5,
   kLeft = 75,          // EX_TEMPFAIL
   kInterrupted = 130,  // as a shell reports SIGINT
   kReaderGone = 141,   // as a shell reports SIGPIPE

@@ -40,6 +40,8 @@ class Terminal {
   bool json() const { return manner_.json; }
   bool quiet() const { return manner_.quiet; }
   bool utf8() const { return manner_.utf8; }
+  // Whether paint() paints.
+  bool colours() const { return manner_.colour_out; }
   // Whether a progress line would be seen, and is wanted.
   bool shows_progress() const;
 

@@ -48,12 +48,12 @@ struct Injection {
 
 // One machine's.
 struct Life {
-  std::uint64_t number = 0;              // from 1
-  double began = 0;                      // the machine
-  std::optional<double> training = {};   // the trainer was started
-  std::optional<double> progress = {};   // and showed the first sign of progress
-  std::optional<double> left = {};       // the agent had ended
-  double ended = 0;                      // the machine
+  std::uint64_t number = 0;             // from 1
+  double began = 0;                     // the machine
+  std::optional<double> training = {};  // the trainer was started
+  std::optional<double> progress = {};  // and showed the first sign of progress
+  std::optional<double> left = {};      // the agent had ended
+  double ended = 0;                     // the machine
   std::vector<Injection> injections = {};
   std::vector<Save> saves = {};
 
@@ -103,9 +103,9 @@ struct Expectation {
 // Whether the disturbed run ended with what the undisturbed one did.
 struct Comparison {
   bool is_identical = false;
-  std::uint64_t files = 0;                        // that were compared
-  std::vector<std::string> differences = {};      // one a line, for a person
-  std::optional<bool> is_repeatable = {};         // two undisturbed runs; none if not tried
+  std::uint64_t files = 0;                             // that were compared
+  std::vector<std::string> differences = {};           // one a line, for a person
+  std::optional<bool> is_repeatable = {};              // two undisturbed runs; none if not tried
   std::optional<std::uint64_t> first_other_step = {};  // where the printed values part
 };
 
@@ -115,8 +115,10 @@ struct Report {
   std::string command = {};
   std::string source = {};  // "gce", "file", "kill", …
   double notice_time = 0;
+  std::uint64_t planned = 0;  // troubles; fewer come about if the job is done before, or fails
   WallTime began = {};
-  std::optional<Run> undisturbed = {};  // none: a result was given
+  // None: a result was given; without lives: one that an earlier drill has kept.
+  std::optional<Run> undisturbed = {};
   Run disturbed = {};
   std::optional<Comparison> comparison = {};  // none: the disturbed run did not come to an end
   std::vector<Finding> findings = {};
@@ -126,7 +128,11 @@ struct Report {
 
 // What `outlast drill --json` prints.
 Json to_json(const Report& report);
-// For a terminal of so many columns; lines, each ended.
+// For a terminal; lines, each ended.
 std::string to_text(const Report& report, bool colour);
+
+// How much longer the disturbed run took, as a part of the undisturbed one: 0.2 is 20 %. Nothing if
+// that is not known, or the disturbed one did not come to an end.
+std::optional<double> overhead(const Report& report);
 
 }  // namespace outlast::drill

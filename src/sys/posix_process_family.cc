@@ -157,6 +157,7 @@ class PosixProcessFamilies : public ProcessFamilies {
       const std::optional<std::uint64_t> caught = labelled(status, "SigCgt:", 16);
       if (!caught) return true;
       member.caught = *caught;
+      member.ignored = labelled(status, "SigIgn:", 16).value_or(0);
       if (!below) return false;
       member.writes = writes_of(member.pid, *below, proc);
       // Who ends in the meantime seems to have closed everything in good order.

@@ -16,11 +16,16 @@ struct FamilyMember {
   int parent = 0;
   std::uint64_t started = 0;  // together with the pid: which process. Numbers are used again
   std::uint64_t caught = 0;   // bit n - 1: it has a handler for signal n
+  std::uint64_t ignored = 0;  // the same: signal n is lost on it
   std::vector<std::string> writes = {};  // the files that it has open for writing; sorted
 
-  bool catches(int signal_number) const {
+  bool catches(int signal_number) const { return has(caught, signal_number); }
+  bool ignores(int signal_number) const { return has(ignored, signal_number); }
+
+ private:
+  static bool has(std::uint64_t set, int signal_number) {
     return signal_number >= 1 && signal_number <= 64 &&
-           (caught >> static_cast<unsigned>(signal_number - 1) & 1U) != 0;
+           (set >> static_cast<unsigned>(signal_number - 1) & 1U) != 0;
   }
 };
 

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <nlohmann/json.hpp>  // IWYU pragma: keep
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/time.h"
+
+namespace outlast::drill {
+
+// One line that 'outlast run --json' wrote about what happened to it.
+struct AgentEvent {
+  WallTime time = {};
+  std::string kind = {};
+  std::string sentence = {};
+  Json line = {};  // all of it
+};
+
+// Takes the standard error of 'outlast run --json' apart: events, and between them what the trainer
+// wrote there, which need not end its lines before an event comes. Confined to its owner.
+class AgentLines {
+ public:
+  std::function<void(const AgentEvent&)> event = {};
+  // With the line's end, if it had one.
+  std::function<void(std::string_view)> other = {};
+
+  void feed(std::string_view piece);
+  // What has no end, at the end.
+  void finish();
+
+ private:
+  static constexpr std::size_t kLineMax = 1U << 20U;
+  void end_line(char end);
+
+  std::string line_;
+};
+
+}  // namespace outlast::drill

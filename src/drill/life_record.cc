@@ -1,0 +1,192 @@
+#include "drill/life_record.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>  // IWYU pragma: keep
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "drill/agent_lines.h"
+#include "drill/printed_steps.h"
+#include "drill/report.h"
+
+namespace outlast::drill {
+namespace {
+
+constexpr std::size_t kWarningsMax = 20;
+constexpr std::array<std::string_view, 6> kOutcomes = {"done",   "left",      "failed",
+                                                       "broken", "cancelled", "taken-over"};
+
+std::optional<std::uint64_t> number_in(const Json& line, std::string_view key) {
+  const Result<std::uint64_t> number = json_uint(line, key);
+  if (!number) return std::nullopt;
+  return *number;
+}
+
+std::string text_in(const Json& line, std::string_view key) {
+  return json_string(line, key).value_or("");
+}
+
+void take_beginning(const AgentEvent& event, double now, LifeRecord& record) {
+  if (!record.life.training) record.life.training = now;
+  const std::optional<std::uint64_t> checkpoint = number_in(event.line, "checkpoint");
+  if (!checkpoint || record.life.restored) return;
+  record.life.restored =
+      Life::Restored{.checkpoint = *checkpoint,
+                     .step = number_in(event.line, "step"),
+                     .bytes = number_in(event.line, "bytes").value_or(0),
+                     .fetched_bytes = number_in(event.line, "fetched_bytes").value_or(0)};
+}
+
+void take_save(const AgentEvent& event, double now, LifeRecord& record) {
+  Save save = {.at = now,
+               .checkpoint = number_in(event.line, "checkpoint").value_or(0),
+               .step = number_in(event.line, "step"),
+               .bytes = number_in(event.line, "bytes").value_or(0),
+               .stored_bytes = number_in(event.line, "stored_bytes").value_or(0),
+               .seconds = json_number(event.line, "seconds").value_or(0),
+               .why = text_in(event.line, "why")};
+  // The file's time is on the wall clock, and so is the event's.
+  if (const Result<WallTime> written = parse_rfc3339(text_in(event.line, "written"))) {
+    save.written = now - std::chrono::duration<double>(event.time - *written).count();
+  }
+  if (!record.life.injections.empty()) record.life.injections.back().committed = now;
+  record.life.saves.push_back(std::move(save));
+}
+
+void take_asking(const AgentEvent& event, double now, LifeRecord& record) {
+  const bool is_term = text_in(event.line, "signal") == "SIGTERM" ||
+                       event.sentence.find("SIGTERM") != std::string::npos;
+  if (is_term) record.asked_to_leave = now;
+  if (record.life.injections.empty()) return;
+  Injection& injection = record.life.injections.back();
+  if (injection.heard && !injection.asked) injection.asked = now;
+}
+
+}  // namespace
+
+void take_event(const AgentEvent& event, double now, LifeRecord& record) {
+  const std::string& kind = event.kind;
+  if (text_in(event.line, "level") == "warning" || text_in(event.line, "level") == "bad") {
+    record.warnings.push_back(event.sentence);
+    if (record.warnings.size() > kWarningsMax) record.warnings.erase(record.warnings.begin());
+  }
+  if (kind == "began" || kind == "resumed") {
+    take_beginning(event, now, record);
+  } else if (kind == "notice") {
+    if (record.life.injections.empty()) return;
+    Injection& injection = record.life.injections.back();
+    if (!injection.heard) injection.heard = now;
+  } else if (kind == "asked") {
+    take_asking(event, now, record);
+  } else if (kind == "saved") {
+    take_save(event, now, record);
+  } else if (kind == "stopped") {
+    record.was_stopped = true;
+    record.trainer_ended = now;
+  } else if (kind == "trainer-ended") {
+    if (!record.trainer_ended) record.trainer_ended = now;
+    record.trainer_exit = text_in(event.line, "exit");
+    const std::string meaning = text_in(event.line, "meaning");
+    record.has_trainer_failed = meaning != "done" && meaning != "left";
+  } else if (kind == "started-over") {
+    record.started_over = event.sentence;
+  } else if (std::ranges::find(kOutcomes, kind) != kOutcomes.end()) {
+    record.life.outcome = kind;
+    record.why = event.sentence;
+  }
+}
+
+std::optional<double> written_at(const Save& save) {
+  return save.written ? save.written : std::optional(save.at - save.seconds);
+}
+
+namespace {
+
+double end_of_training(const LifeRecord& record) {
+  return record.trainer_ended.value_or(record.life.ended);
+}
+
+// Of training, after what the next life went on from.
+std::optional<double> lost_seconds(const LifeRecord& record, const Life& next) {
+  if (!record.life.training) return std::nullopt;
+  double kept = *record.life.training;
+  if (next.restored) {
+    const auto& saves = record.life.saves;
+    const auto save = std::ranges::find(saves, next.restored->checkpoint, &Save::checkpoint);
+    if (save != saves.end()) {
+      const double written = *written_at(*save);
+      // Who left by itself after it had saved has done nothing since.
+      const bool is_farewell = record.asked_to_leave && !record.was_stopped && !record.was_killed &&
+                               save->at >= *record.asked_to_leave;
+      if (is_farewell) return 0;
+      kept = std::max(kept, written);
+    }
+  }
+  return std::max(0.0, end_of_training(record) - kept);
+}
+
+void measure_injections(Life& life) {
+  for (Injection& injection : life.injections) {
+    if (injection.committed && *injection.committed >= injection.at) {
+      injection.notice_to_committed = *injection.committed - injection.at;
+    } else if (life.outcome == "left" || life.outcome == "done") {
+      injection.notice_to_committed = 0;
+    }
+  }
+}
+
+}  // namespace
+
+Run measure(const std::vector<LifeRecord>& records, const StepScale& scale) {
+  Run run;
+  std::vector<std::vector<NumberedSample>> steps;
+  for (const LifeRecord& record : records) {
+    steps.push_back(on_scale(record.samples, scale));
+    Life life = record.life;
+    const std::vector<NumberedSample>& own = steps.back();
+    if (!own.empty()) {
+      life.first_step = own.front().step;
+      life.last_step = std::ranges::max_element(own, {}, &NumberedSample::step)->step;
+      life.progress = own.front().sample->at;
+    } else if (!life.saves.empty()) {
+      life.progress = life.saves.front().at;
+    }
+    measure_injections(life);
+    if (life.training) run.training_seconds += end_of_training(record) - *life.training;
+    for (const Save& save : life.saves) run.stored_bytes += save.stored_bytes;
+    run.lives.push_back(std::move(life));
+  }
+  for (std::size_t i = 0; i + 1 < run.lives.size(); ++i) {
+    Life& life = run.lives[i];
+    const Life& next = run.lives[i + 1];
+    life.lost_seconds = lost_seconds(records[i], next);
+    // A life that printed nothing has shown nothing of what it went on from.
+    const auto later =
+        std::find_if(run.lives.begin() + static_cast<std::ptrdiff_t>(i) + 1, run.lives.end(),
+                     [](const Life& one) { return one.first_step; });
+    if (life.last_step && later != run.lives.end()) {
+      life.lost_steps = *later->first_step > *life.last_step
+                            ? 0
+                            : *life.last_step - *later->first_step + scale.distance;
+    }
+    const double safe_since = life.saves.empty() ? life.ended : life.saves.back().at;
+    if (next.progress) life.recovery = *next.progress - safe_since;
+  }
+  if (!run.lives.empty()) {
+    run.seconds = run.lives.back().ended;
+    run.outcome = run.lives.back().outcome;
+  }
+  return run;
+}
+
+}  // namespace outlast::drill
