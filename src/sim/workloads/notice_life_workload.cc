@@ -220,15 +220,15 @@ class NoticeLifeRun {
     StoryLog log(simulation_);
     auto work = agent::WorkFolder::open(world.files, world.clock, trainer_.folder, {});
     if (!work) return simulation_.fail("no work folder: " + work.error().to_string());
-    auto begun = agent::begin_attempt(root, world,
-                                      {.spec = spec(),
-                                       .agent = {.host = "m"},
-                                       .writer = "m",
-                                       .take_over_now = true,
-                                       .root_patience = seconds(30),
-                                       .tell = [](agent::EventLevel, const std::string&,
-                                                  const std::string&) {}},
-                                      {});
+    auto begun = agent::begin_attempt(
+        root, world,
+        {.spec = spec(),
+         .agent = {.host = "m"},
+         .writer = "m",
+         .take_over_now = true,
+         .root_patience = seconds(30),
+         .tell = [](agent::EventLevel, const std::string&, const std::string&) {}},
+        {});
     if (!begun) return simulation_.fail("not begun: " + begun.error().to_string());
     if (std::holds_alternative<job::LogEntry>(*begun)) {
       has_ended_ = true;
@@ -258,8 +258,8 @@ class NoticeLifeRun {
     simulation_.note(event.kind, event.sentence);
     if (event.kind != "notice") return;
     if (!life_.announced) return simulation_.fail("a notice that nobody gave: " + event.sentence);
-    life_.heard_with = Duration(
-        milliseconds(static_cast<std::int64_t>(event.facts.at("seconds_left").get<double>() * 1e3)));
+    life_.heard_with = Duration(milliseconds(
+        static_cast<std::int64_t>(event.facts.at("seconds_left").get<double>() * 1e3)));
     if (bug_ == "ack-first" && sources_ != nullptr) (void)sources_->release({});
   }
 
