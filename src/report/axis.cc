@@ -13,7 +13,7 @@ constexpr double kMinute = 60;
 constexpr double kHour = 3600;
 constexpr double kDay = 86400;
 
-constexpr std::array kSteps = {
+constexpr std::array kTickSteps = {
     0.001, 0.002,     0.005,       0.01,        0.02,         0.05,         0.1,
     0.2,   0.5,       1.0,         2.0,         5.0,          10.0,         15.0,
     30.0,  kMinute,   2 * kMinute, 5 * kMinute, 10 * kMinute, 15 * kMinute, 30 * kMinute,
@@ -29,7 +29,7 @@ double next_of_days(double days) {
 
 double step_for(double seconds, int ticks_max) {
   const double least = seconds / (ticks_max - 1);
-  for (const double step : kSteps) {
+  for (const double step : kTickSteps) {
     if (step >= least) return step;
   }
   double days = 1;

@@ -13,6 +13,7 @@
 #include "report/markup.h"
 #include "report/page_sections.h"
 #include "report/page_style.h"
+#include "report/timeline_legend.h"
 #include "report/timeline_svg.h"
 #include "report/verdict.h"
 
@@ -44,7 +45,7 @@ void write_body(Markup& markup, const drill::Report& report, const Figures& figu
   write_figures(markup, figures);
   if (!report.disturbed.lives.empty()) {
     markup.open("section").leaf("h2", {}, "Timeline");
-    write_legend(markup);
+    write_legend(markup, report);
     write_timeline(markup, report);
     markup.close().open("section").leaf("h2", {}, "Machines");
     write_lives_table(markup, report.disturbed);

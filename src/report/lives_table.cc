@@ -89,9 +89,11 @@ void write_steps(Markup& markup, const drill::Life& life) {
   const auto step = [](const std::optional<std::uint64_t>& number) {
     return number ? std::to_string(*number) : std::string(kUnknown);
   };
-  const bool is_known = life.first_step || life.last_step;
-  write_line(markup, is_known ? step(life.first_step) + " to " + step(life.last_step)
-                              : std::string(kUnknown));
+  if (life.first_step || life.last_step) {
+    write_line(markup, step(life.first_step) + " to " + step(life.last_step));
+  } else if (!life.restored) {
+    write_line(markup, kUnknown);
+  }
   if (life.restored) {
     write_line(markup, "",
                fmt::format("from {}", state_text(life.restored->checkpoint, life.restored->step)));

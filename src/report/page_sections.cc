@@ -81,7 +81,7 @@ void write_tile(Markup& markup, const Tile& tile) {
 
 Tile spread_tile(std::string_view name, const std::optional<Spread>& spread) {
   if (!spread) return {.name = name, .value = std::string(kUnknown)};
-  const std::string where = fmt::format("machine {}", spread->worst_life);
+  const std::string where = fmt::format("machine\u00A0{}", spread->worst_life);
   if (spread->count == 1) {
     return {.name = name, .value = seconds_text(spread->median), .note = where};
   }
@@ -218,7 +218,10 @@ void write_figures(Markup& markup, const Figures& figures) {
 void write_result(Markup& markup, const drill::Report& report) {
   markup.open("section").leaf("h2", {}, "Result");
   if (!report.comparison) {
-    markup.leaf("p", {}, "The disturbed run did not come to an end: there is nothing to compare.");
+    markup.leaf("p", {},
+                report.disturbed.outcome == "done"
+                    ? "It was not compared with anything."
+                    : "The disturbed run did not come to an end: there is nothing to compare.");
   } else {
     markup.leaf("p", {}, result_sentence(*report.comparison));
     if (!report.comparison->differences.empty()) {

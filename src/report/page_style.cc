@@ -85,6 +85,7 @@ h1 { font-size: 27px; font-weight: 600; line-height: 1.25; letter-spacing: -0.01
 .swatch.starting { background: var(--starting); }
 .swatch.notice { background: var(--notice); }
 .swatch.spare { background: var(--spare); }
+.swatch.withdrawn { background: none; border: 1.5px dashed var(--notice); }
 .timeline { display: block; padding: 0 22px 0 30px; overflow: visible; }
 .timeline text { font-size: 11px; fill: var(--soft); dominant-baseline: central; }
 .timeline .run { font-size: var(--small); dominant-baseline: auto; }
@@ -111,7 +112,9 @@ h1 { font-size: 27px; font-weight: 600; line-height: 1.25; letter-spacing: -0.01
 .mark.killed, .mark.done { fill: none; stroke: var(--bad); stroke-width: 2.2; }
 .mark.done { stroke: var(--good); stroke-linecap: round; stroke-linejoin: round; }
 
-.lives { width: 100%; border-collapse: collapse; line-height: 1.4; }
+.lives { width: 100%; border-collapse: collapse; font-size: calc(var(--text) - 1px); }
+.lives { line-height: 1.4; }
+.lives .note { font-size: calc(var(--small) - 1px); }
 caption { text-align: left; color: var(--soft); font-size: var(--small); margin-bottom: 8px; }
 .lives th, .lives td {
   padding: 7px 14px 7px 0; text-align: left; vertical-align: top; font-weight: 400;
@@ -134,7 +137,6 @@ caption { text-align: left; color: var(--soft); font-size: var(--small); margin-
   .figures > div { padding-inline: 12px 8px; }
   .figures .value { font-size: 19px; }
   .lives { font-size: var(--small); }
-  .lives .note { font-size: 12px; }
   .lives th, .lives td { padding-right: 10px; }
 }
 @media screen and (max-width: 719px) {
@@ -166,7 +168,6 @@ caption { text-align: left; color: var(--soft); font-size: var(--small); margin-
   h2 { font-size: 14px; }
   main { max-width: none; padding: 0; }
   .figures .value { font-size: 16px; }
-  .lives .note { font-size: 10px; }
   section { margin-top: 22px; }
   tr, .finding, .figures, header { break-inside: avoid; }
   h2 { break-after: avoid; }

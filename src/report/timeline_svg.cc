@@ -3,13 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "drill/report.h"
@@ -17,6 +15,7 @@
 #include "report/figures.h"
 #include "report/life_bars.h"
 #include "report/markup.h"
+#include "report/timeline_shapes.h"
 #include "report/wording.h"
 
 namespace outlast::report {
@@ -45,37 +44,6 @@ constexpr double kAxis = 26;
 constexpr double kGutter = 30;  // left of the plot, for numbers; the style's padding
 constexpr int kTicksMax = 11;
 
-// At (0, 0): the notice's point, the middle of a commit, the end of the bar for what ended it.
-struct Shape {
-  std::string_view name;
-  std::string_view path;
-  std::string_view meaning;
-  std::string_view in_legend;  // where its (0, 0) is in a box of 14
-};
-constexpr std::array kShapes = {
-    Shape{"notice", "M0 0L-4.5 -8H4.5Z", "notice; heard, asked", "translate(7 11)"},
-    Shape{"commit", "M0 -5L5 0L0 5L-5 0Z", "commit, with its step", "translate(7 7)"},
-    Shape{"killed", "M4 -4L12 4M4 4L12 -4", "killed", "translate(-1 7)"},
-    Shape{"done", "M4 0L7.5 3.5L14 -4", "done", "translate(-2 7)"}};
-
-std::string_view class_of(BarKind kind) {
-  switch (kind) {
-    case BarKind::kStarting:
-      return "starting";
-    case BarKind::kTraining:
-      return "training";
-    case BarKind::kIdle:
-      return "idle";
-    case BarKind::kSpare:
-      return "spare";
-    case BarKind::kNotice:
-      return "notice";
-    case BarKind::kWithdrawn:
-      return "withdrawn";
-  }
-  return "";
-}
-
 class Timeline {
  public:
   Timeline(Markup& markup, const drill::Report& report) : markup_(markup), report_(report) {
@@ -100,7 +68,7 @@ class Timeline {
                          {"aria-labelledby", "timeline-title timeline-description"}});
     markup_.leaf("title", {{"id", "timeline-title"}}, "Timeline of the drill");
     markup_.leaf("desc", {{"id", "timeline-description"}}, description());
-    write_shapes(sizes);
+    write_shapes(sizes.mark_scale);
     write_axis(height);
     if (report_.undisturbed) {
       write_heading("Undisturbed", report_.undisturbed->seconds);
@@ -134,16 +102,25 @@ class Timeline {
     return text;
   }
 
-  void write_shapes(const LaneSizes& sizes) {
+  // Whether the commits of a life would hide its bars on a narrow screen.
+  bool is_crowded(const drill::Run& run) const {
+    constexpr double kRoomEach = 9;  // pixels
+    return std::any_of(run.lives.begin(), run.lives.end(), [this](const drill::Life& life) {
+      const double room = (share(life.ended) - share(life.began)) * kNarrowPlot;
+      return room < kRoomEach * static_cast<double>(life.saves.size());
+    });
+  }
+
+  void write_shapes(double scale) {
+    const bool is_slim =
+        is_crowded(report_.disturbed) || (report_.undisturbed && is_crowded(*report_.undisturbed));
     markup_.open("defs");
     for (const Shape& shape : kShapes) {
-      // Low lanes are those of short bars: a commit must not hide all of one.
-      const bool is_slim = sizes.mark_scale < 0.8 && shape.name == "commit";
-      const std::string scale = coordinate(sizes.mark_scale);
-      markup_.empty("path",
-                    {{"id", fmt::format("mark-{}", shape.name)},
-                     {"transform", fmt::format("scale({} {})", is_slim ? "0.4" : scale, scale)},
-                     {"d", std::string(shape.path)}});
+      const double width = is_slim && shape.name == "commit" ? 0.4 : scale;
+      markup_.empty(
+          "path", {{"id", fmt::format("mark-{}", shape.name)},
+                   {"transform", fmt::format("scale({} {})", coordinate(width), coordinate(scale))},
+                   {"d", std::string(shape.path)}});
     }
     markup_.close();
   }
@@ -300,26 +277,6 @@ class Timeline {
 
 void write_timeline(Markup& markup, const drill::Report& report) {
   Timeline(markup, report).write();
-}
-
-void write_legend(Markup& markup) {
-  using Entry = std::pair<std::string_view, std::string_view>;
-  markup.open("ul", {{"class", "legend"}});
-  for (const auto& [name, text] :
-       {Entry("starting", "starting, restoring"), Entry("training", "training"),
-        Entry("notice", "under notice"), Entry("spare", "time to spare")}) {
-    markup.open("li");
-    markup.leaf("span", {{"class", fmt::format("swatch {}", name)}}, "").text(text).close();
-  }
-  for (const Shape& shape : kShapes) {
-    markup.open("li");
-    markup.open("svg", {{"width", "14"}, {"height", "14"}, {"aria-hidden", "true"}});
-    markup.open("g", {{"class", fmt::format("mark {}", shape.name)}});
-    markup.empty("path",
-                 {{"transform", std::string(shape.in_legend)}, {"d", std::string(shape.path)}});
-    markup.close().close().text(shape.meaning).close();
-  }
-  markup.close();
 }
 
 }  // namespace outlast::report

@@ -9,7 +9,5 @@ namespace outlast::report {
 // undisturbed run above. Places along the time are shares of the width, so that it fits every
 // screen with letters of one size. Colours are classes of the page's style. Takes finite numbers.
 void write_timeline(Markup& markup, const drill::Report& report);
-// What its bars and marks mean.
-void write_legend(Markup& markup);
 
 }  // namespace outlast::report

@@ -30,10 +30,10 @@ bool write_page(const std::string& path, const outlast::drill::Report& report) {
 int main(int count, char** words) {
   if (count != 2) return 2;
   using Sample = std::pair<std::string_view, outlast::drill::Report>;
-  const std::array pages = {Sample("passed", samples::passed_report()),
-                            Sample("failed", samples::failed_report()),
-                            Sample("many", samples::passed_report(50)),
-                            Sample("hostile", samples::hostile_report()), Sample("empty", {})};
+  const std::array pages = {
+      Sample("passed", samples::passed_report()),   Sample("failed", samples::failed_report()),
+      Sample("many", samples::passed_report(50)),   Sample("long", samples::long_report()),
+      Sample("hostile", samples::hostile_report()), Sample("empty", {})};
   for (const auto& [name, report] : pages) {
     const std::string path = fmt::format("{}/{}.html", words[1], name);
     if (!write_page(path, report)) {
