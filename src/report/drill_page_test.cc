@@ -67,6 +67,20 @@ TEST(DrillPage, TellsHowToRepeatItInWordsForAShell) {
                   "&#39;lost&lt;=0,recovery&lt;=90s,identical&#39; -- python3 train.py"));
 }
 
+TEST(DrillPage, TroublesThatDidNotComeAboutAreSaid) {
+  drill::Report report = testing::passed_report();
+  report.planned = 9;
+  const std::string page = render_drill_page(report);
+  EXPECT_TRUE(has(page, "6s notice; 9 were planned, but the job was done before"));
+  EXPECT_TRUE(has(page, "--preemptions 9"));
+}
+
+TEST(DrillPage, AMachineWhoseTrainerFailedSaysSo) {
+  drill::Report report = testing::failed_report();
+  report.disturbed.lives[3].outcome = "hung";
+  EXPECT_TRUE(has(render_drill_page(report), "<div class=\"foreign\">hung</div>"));
+}
+
 TEST(DrillPage, AnEmptyReportIsAPage) {
   const std::string page = render_drill_page({});
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));

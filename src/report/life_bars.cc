@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -109,7 +110,7 @@ std::string short_story(const drill::Life& life) {
     }
   }
   const std::string lost = lost_text(life.lost_steps, life.lost_seconds);
-  if (lost == kUnknown || lost == "nothing") return text;
+  if (lost == kUnknown || lost == kNothing || life.lost_steps == std::uint64_t{0}) return text;
   return text + (text.empty() ? "lost " : ", lost ") +
          (life.lost_steps ? count_text(*life.lost_steps, "step") : lost);
 }

@@ -63,7 +63,7 @@ void write_happened(Markup& markup, const drill::Life& life) {
   }
   if (life.outcome == "done") {
     write_line(markup, "done", "at " + seconds_text(life.left.value_or(life.ended)));
-  } else if (life.injections.empty()) {
+  } else if (life.injections.empty() || (life.outcome != "left" && life.outcome != "gone")) {
     markup.leaf("div", {{"class", "foreign"}},
                 life.outcome.empty() ? kUnknown : std::string_view(life.outcome));
   }

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +49,10 @@ std::string injected_text(const drill::Report& report, const Figures& figures) {
   if (!report.source.empty()) text += " by " + report.source;
   if (figures.withdrawn > 0) text += fmt::format(", {} withdrawn", figures.withdrawn);
   if (report.notice_time > 0) text += ", " + seconds_text(report.notice_time) + " notice";
+  if (figures.preemptions + figures.withdrawn < report.planned) {
+    text += fmt::format("; {} were planned, but the {} before", report.planned,
+                        report.disturbed.outcome == "done" ? "job was done" : "run ended");
+  }
   return text;
 }
 
@@ -95,7 +101,7 @@ Tile lost_tile(const Figures& figures) {
   Tile tile{.name = "Work lost", .value = std::string(kUnknown)};
   if (figures.lost_steps) {
     tile.value = count_text(*figures.lost_steps, "step");
-    if (*figures.lost_steps == 0) {
+    if (lost_text(figures.lost_steps, figures.lost_seconds) == kNothing) {
       tile.note = "nothing was done twice";
     } else if (figures.lost_seconds) {
       tile.note = seconds_text(*figures.lost_seconds) + " of training done twice";
@@ -155,7 +161,8 @@ void write_lines(Markup& markup, const std::vector<std::string>& lines) {
 std::string repeat_command(const drill::Report& report, const Figures& figures) {
   std::string text = "outlast drill";
   if (!report.source.empty()) text += " --as " + shell_word(report.source);
-  if (figures.preemptions > 0) text += fmt::format(" --preemptions {}", figures.preemptions);
+  const std::uint64_t troubles = std::max<std::uint64_t>(report.planned, figures.preemptions);
+  if (troubles > 0) text += fmt::format(" --preemptions {}", troubles);
   if (report.notice_time > 0) text += " --notice-time " + exact_seconds_text(report.notice_time);
   std::string wanted;
   for (const drill::Expectation& expectation : report.expectations) {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,10 @@ std::vector<std::string> unmet(const drill::Report& report) {
 std::string kept_text(const drill::Report& report, const Figures& figures) {
   std::vector<std::string> parts;
   const std::string lost = lost_text(figures.lost_steps, figures.lost_seconds);
-  if (lost == "nothing") {
+  if (lost == kNothing) {
     parts.emplace_back("nothing was lost");
+  } else if (figures.lost_steps == std::uint64_t{0}) {
+    parts.emplace_back("no step was lost");
   } else if (lost != kUnknown) {
     parts.push_back("lost " + lost);
   }

@@ -40,6 +40,13 @@ TEST(Verdict, WithoutExpectationsWhatWasFoundIsSaidAllTheSame) {
   EXPECT_EQ(verdict.tone, Tone::kMixed);
 }
 
+TEST(Verdict, PartOfAStepIsNotNothing) {
+  drill::Report report = passed_report(3);
+  report.disturbed.lives[0].lost_seconds = 0.4;
+  EXPECT_EQ(judged(report).sentence,
+            "Survived 2 of 2 preemptions: no step was lost, bit-identical");
+}
+
 TEST(Verdict, AJobThatDidNotGetDoneIsNoSuccess) {
   drill::Report report = passed_report(3);
   report.expectations.clear();

@@ -52,7 +52,7 @@ std::string state_text(std::uint64_t checkpoint, const std::optional<std::uint64
 std::string trouble_text(const drill::Injection& injection) {
   switch (injection.trouble) {
     case drill::Trouble::kNone:
-      return "nothing";
+      return std::string(kNothing);
     case drill::Trouble::kNotice:
       return "notice, " + seconds_text(injection.notice_time);
     case drill::Trouble::kWithdrawn:
@@ -78,11 +78,10 @@ bool is_said(drill::Trouble trouble) {
 
 std::string lost_text(const std::optional<std::uint64_t>& steps,
                       const std::optional<double>& seconds) {
-  if (steps && *steps == 0) return "nothing";
+  if (!steps && !seconds) return std::string(kUnknown);
+  if (steps.value_or(0) == 0 && seconds.value_or(0) == 0) return std::string(kNothing);
   if (steps && seconds) return count_text(*steps, "step") + ", " + seconds_text(*seconds);
-  if (steps) return count_text(*steps, "step");
-  if (seconds) return *seconds == 0 ? "nothing" : seconds_text(*seconds);
-  return std::string(kUnknown);
+  return steps ? count_text(*steps, "step") : seconds_text(*seconds);
 }
 
 }  // namespace outlast::report

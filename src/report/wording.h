@@ -31,7 +31,8 @@ bool is_preemption(drill::Trouble trouble);
 // Whether there was something to be heard.
 bool is_said(drill::Trouble trouble);
 
-// "nothing", "12 steps, 3.4s", "3.4s"; kUnknown if neither is known.
+inline constexpr std::string_view kNothing = "nothing";
+// kNothing, "12 steps, 3.4s", "3.4s"; kUnknown if neither is known.
 std::string lost_text(const std::optional<std::uint64_t>& steps,
                       const std::optional<double>& seconds);
 
