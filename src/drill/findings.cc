@@ -293,7 +293,8 @@ class Evidence {
     for (std::size_t i = 0; i + 1 < records_.size(); ++i) {
       const LifeRecord& record = records_[i];
       const Life& life = report_.disturbed.lives[i];
-      if (!life.training || record.asked_to_leave) continue;
+      // Of who was writing it is not known what the file had held before.
+      if (!life.training || record.asked_to_leave || was_writing(record)) continue;
       const double end = record.trainer_ended.value_or(life.ended);
       const double written = std::max(*life.training, record.newest_written.value_or(0));
       trained += end - *life.training;
@@ -305,7 +306,8 @@ class Evidence {
               : fmt::format("machine {}: no checkpoint in {} of training", life.number,
                             spent(end - *life.training)));
     }
-    if (trained <= 0 || unwritten / trained < kMuchLost) return;
+    // One machine alone may have been unlucky.
+    if (finding.evidence.size() < 2 || unwritten < trained * kMuchLost) return;
     finding.sentence =
         fmt::format("Of {} of training on machines that were lost, {} were in no file.",
                     spent(trained), spent(unwritten));

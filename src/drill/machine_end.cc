@@ -29,12 +29,12 @@ namespace outlast::drill {
 namespace {
 
 constexpr int kStopRoundsMax = 20;
-constexpr std::string_view kLifeLog = "outlast.log";  // ours, beside the trainer's files
+constexpr std::string_view kOurLog = "outlast.log";  // ours, beside the trainer's files
 
 // Whether it is, or becomes, a checkpoint by its name.
 bool may_be_checkpoint(const std::string& path, const TrainerPlace& place) {
   const std::string name(sys::base_name(path));
-  if (name == kLifeLog || trainer_files::is_growing_log(path)) return false;
+  if (name == kOurLog || trainer_files::is_growing_log(path)) return false;
   if (place.recognise == trainer_files::Recognise::kEverything) return true;
   if (trainer_files::is_temporary_name(name)) return true;
   const trainer_files::TreeListing listing("", {{.path = name}});
