@@ -83,7 +83,8 @@ PlaceReading read_gce_place(GceMetadata& service, const sys::CallContext& ctx) {
   if (spot == "true" || spot == "false") facts.spot = spot == "true";
   facts.account = fact("project/project-id");
   facts.identity = fact("instance/service-accounts/default/email");
-  const Result<Json> tags = parse_json(fact("instance/tags"));
+  const Result<GceMetadata::Value> listed = service.get("instance/tags", ctx);
+  const Result<Json> tags = parse_json(listed ? listed->text : "");
   if (tags && tags->is_array()) {
     for (const Json& tag : *tags) {
       if (tag.is_string()) add_tag(facts, tag.get<std::string>(), "");

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -29,47 +32,60 @@ constexpr Duration kMaintenanceEvery = std::chrono::minutes(1);
 
 Ec2Source::Ec2Source(sys::World& world, const Logger& log, Duration grace)
     : service_(world), clock_(world.clock), grace_(grace), presence_(log, world.clock, "ec2") {
-  keys_.push_back({.path = "spot/instance-action",
-                   .every = kSpotEvery,
-                   .read = read_instance_action,
-                   .announcements = Announcements("ec2", world.clock, log)});
-  keys_.push_back({.path = "spot/termination-time",
-                   .every = kOtherEvery,
-                   .read = read_termination_time,
-                   .announcements = Announcements("ec2-termination-time", world.clock, log)});
-  keys_.push_back({.path = "events/recommendations/rebalance",
-                   .every = kOtherEvery,
-                   .read = read_rebalance,
-                   .announcements = Announcements("ec2-rebalance", world.clock, log)});
-  keys_.push_back({.path = "events/maintenance/scheduled",
-                   .every = kMaintenanceEvery,
-                   .read = read_maintenance,
-                   .announcements = Announcements("ec2-maintenance", world.clock, log)});
+  topics_.push_back({.keys = {{.path = "spot/instance-action", .read = read_instance_action},
+                              {.path = "spot/termination-time", .read = read_termination_time}},
+                     .every = kSpotEvery,
+                     .announcements = Announcements("ec2", world.clock, log)});
+  topics_.push_back({.keys = {{.path = "events/recommendations/rebalance", .read = read_rebalance}},
+                     .every = kOtherEvery,
+                     .announcements = Announcements("ec2-rebalance", world.clock, log)});
+  topics_.push_back({.keys = {{.path = "events/maintenance/scheduled", .read = read_maintenance}},
+                     .every = kMaintenanceEvery,
+                     .announcements = Announcements("ec2-maintenance", world.clock, log)});
 }
 
 void Ec2Source::watch(NoticeBoard& board, const sys::CallContext& ctx) {
-  MonoTime next = clock_.mono_now();
+  MonoTime next = MonoTime::min();
   do {
-    for (Key& key : keys_) {
-      if (clock_.mono_now() >= key.due) look(key, board, ctx);
+    next = kNever;
+    for (Topic& topic : topics_) {
+      if (clock_.mono_now() >= topic.due) look(topic, board, ctx);
+      next = std::min(next, topic.due);
     }
-    next = std::min_element(keys_.begin(), keys_.end(), [](const Key& a, const Key& b) {
-             return a.due < b.due;
-           })->due;
   } while (clock_.sleep_until(next, ctx));
 }
 
-void Ec2Source::look(Key& key, NoticeBoard& board, const sys::CallContext& ctx) {
-  const Result<News> news = ask(key, ctx);
-  Duration pause = key.every;
+void Ec2Source::look(Topic& topic, NoticeBoard& board, const sys::CallContext& ctx) {
+  const Result<News> news = ask(topic, ctx);
+  const std::string& what = topic.keys.front().path;
+  Duration pause = topic.every;
   if (news) {
-    presence_.answered(key.path);
-    key.announcements.tell(board, *news);
+    presence_.answered(what);
+    topic.announcements.tell(board, *news);
   } else {
-    presence_.failed(key.path, news.error());
+    presence_.failed(what, news.error());
     pause = std::min(pause, kOtherEvery);
   }
-  key.due = saturating_add(clock_.mono_now(), pause);
+  topic.due = saturating_add(clock_.mono_now(), pause);
+}
+
+Result<News> Ec2Source::ask(const Topic& topic, const sys::CallContext& ctx) {
+  Result<News> all = News{};
+  for (const Key& key : topic.keys) {
+    Result<News> news = ask(key, ctx);
+    if (!news) {
+      all = std::move(news).error();
+      continue;
+    }
+    const bool is_news = std::any_of(news->announced.begin(), news->announced.end(),
+                                     [](const Announcement& one) { return !one.is_reminder; });
+    if (is_news) return news;
+    if (!all) continue;
+    std::move(news->announced.begin(), news->announced.end(), std::back_inserter(all->announced));
+    std::move(news->not_believed.begin(), news->not_believed.end(),
+              std::back_inserter(all->not_believed));
+  }
+  return all;
 }
 
 Result<News> Ec2Source::ask(const Key& key, const sys::CallContext& ctx) {

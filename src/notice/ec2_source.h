@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/log.h"
@@ -19,10 +18,9 @@
 
 namespace outlast::notice {
 
-// Asks EC2's metadata service, again and again: whether this spot machine is taken back ("ec2",
-// "ec2-termination-time"), whether that has become likelier ("ec2-rebalance-hint"), and which
-// maintenance is scheduled ("ec2-maintenance"). The grace is for what is announced without a
-// usable time.
+// Asks EC2's metadata service, again and again: whether this spot machine is taken back ("ec2"),
+// whether that has become likelier ("ec2-rebalance-hint"), and which maintenance is scheduled
+// ("ec2-maintenance"). The grace is for what is announced without a usable time.
 class Ec2Source : public NoticeSource {
  public:
   Ec2Source(sys::World& world, const Logger& log, Duration grace);
@@ -31,22 +29,27 @@ class Ec2Source : public NoticeSource {
   void watch(NoticeBoard& board, const sys::CallContext& ctx) override;
 
  private:
-  // One key, and how often it is looked at.
   struct Key {
     std::string path = {};
-    Duration every = {};
     Result<News> (*read)(const Ec2Answer&) = nullptr;
+  };
+  // What may be said of one thing, in several keys: the first that announces something counts.
+  struct Topic {
+    std::vector<Key> keys = {};
+    Duration every = {};  // it is looked at
     Announcements announcements;
     MonoTime due = MonoTime::min();
   };
-  void look(Key& key, NoticeBoard& board, const sys::CallContext& ctx);
+  void look(Topic& topic, NoticeBoard& board, const sys::CallContext& ctx);
+  // Of one look. An error if something that may count could not be asked.
+  Result<News> ask(const Topic& topic, const sys::CallContext& ctx);
   Result<News> ask(const Key& key, const sys::CallContext& ctx);
 
   Ec2Metadata service_;
   sys::Clock& clock_;
   const Duration grace_;
   ServicePresence presence_;
-  std::vector<Key> keys_;
+  std::vector<Topic> topics_;
 };
 
 }  // namespace outlast::notice

@@ -150,9 +150,24 @@ TEST(Ec2Source, ATerminationTimeCountsIfItIsOneAndNotPast) {
     ec2.values.erase(FakeEc2::kTermination);
     scene.wait(seconds(10));
   });
-  ASSERT_EQ(story.sources(), (Words{"ec2-termination-time", ""}));
+  ASSERT_EQ(story.sources(), (Words{"ec2", ""}));
   EXPECT_LT(story.notices[0].left, minutes(1));
   EXPECT_TRUE(story.logged.empty());
+}
+
+TEST(Ec2Source, OneEndThatIsSaidTwiceIsOneNotice) {
+  CloudScene scene("ec2");
+  FakeEc2 ec2(scene);
+  const Story story = scene.play([&] {
+    ec2.values[FakeEc2::kTermination] = format_rfc3339(scene.now() + minutes(2));
+    scene.wait(seconds(10));
+    ec2.announce(minutes(2) - seconds(10));
+    scene.wait(seconds(10));
+    ec2.values[FakeEc2::kTermination] = "none";
+    ec2.withdraw();
+    scene.wait(seconds(10));
+  });
+  EXPECT_EQ(story.sources(), (Words{"ec2", "ec2", ""})) << "in other words, then none";
 }
 
 TEST(Ec2Source, ARecommendationToGoIsAHint) {
