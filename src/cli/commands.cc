@@ -22,8 +22,8 @@ Catalog make_catalog() {
       ckpt_show_command(),  ckpt_diff_command(),   ckpt_verify_command(),  ckpt_prune_command(),
       ckpt_pin_command(),   ckpt_export_command(), store_check_command(),  store_ls_command(),
       store_cat_command(),  store_cp_command(),    store_rm_command(),     doctor_command(),
-      sim_run_command(),    sim_replay_command(),  help_command(),         completion_command(),
-      complete_command(),
+      stand_in_command(),   sim_run_command(),     sim_replay_command(),   help_command(),
+      completion_command(), complete_command(),
   };
   return {std::move(groups), std::move(commands)};
 }
