@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <span>

@@ -1,3 +1,5 @@
+#include "stand_in/azure_stand_in.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>

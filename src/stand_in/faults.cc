@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "base/time.h"
 #include "stand_in/happening.h"
@@ -25,7 +25,7 @@ std::optional<Fault> Faults::meet(std::string_view path, MonoTime now) {
   std::erase_if(faults_, [now](const Fault& fault) { return fault.until <= now; });
   for (std::size_t i = faults_.size(); i > 0; --i) {
     if (!path.starts_with(faults_[i - 1].what.path)) continue;
-    const Fault met = faults_[i - 1];
+    Fault met = faults_[i - 1];
     if (met.what.once) faults_.erase(faults_.begin() + static_cast<std::ptrdiff_t>(i - 1));
     return met;
   }

@@ -1,3 +1,5 @@
+#include "stand_in/gce_stand_in.h"
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

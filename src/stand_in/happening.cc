@@ -1,8 +1,9 @@
 #include "stand_in/happening.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -201,7 +202,7 @@ Result<void> read_condition(std::string_view word, Words& words, Happening& happ
 
 std::string usage(const HappeningRow& row) {
   std::string text(row.word);
-  if (!row.choices.empty()) text += fmt::format(" {}", fmt::join(row.choices, "|"));
+  if (!row.choices.empty()) text += fmt::format(" {}", fmt::join(row.choices, " | "));
   if (row.takes_status) text += " STATUS";
   if (row.takes_time) text += row.time ? " [TIME]" : " TIME";
   return text;
@@ -229,6 +230,7 @@ Result<Happening> parse_happening(std::string_view text, std::string_view cloud)
   const HappeningRow* const row = find_row(rows, word);
   if (row == nullptr) {
     std::vector<std::string_view> known;
+    known.reserve(rows.size());
     for (const HappeningRow& one : rows) known.push_back(one.word);
     const std::string hint = did_you_mean(word, known);
     return wrong(

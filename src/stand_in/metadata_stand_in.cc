@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>

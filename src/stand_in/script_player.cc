@@ -3,6 +3,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "base/result.h"
 #include "base/time.h"
 #include "stand_in/metadata_stand_in.h"
 #include "stand_in/script.h"
