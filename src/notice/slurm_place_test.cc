@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <optional>
 
 #include "base/time.h"
 #include "job/place_facts.h"
@@ -18,17 +17,16 @@ TEST(SlurmPlace, IsWhatTheEnvironmentSays) {
                            {"SLURMD_NODENAME", "n17"},      {"SLURM_JOB_ACCOUNT", "biology"},
                            {"SLURM_CLUSTER_NAME", "hydra"}, {"SLURM_RESTART_COUNT", "3"},
                            {"SLURM_JOB_END_TIME", "1800"}};
-  const std::optional<SlurmPlace> place = slurm_place(environment);
-  ASSERT_TRUE(place);
-  EXPECT_EQ(place->job, "42");
-  EXPECT_EQ(place->restarts, 3U);
-  EXPECT_EQ(place->ends, WallTime(std::chrono::seconds(1800)));
-  EXPECT_EQ(place->facts, (job::PlaceFacts{.cloud = "slurm",
-                                           .region = "hydra",
-                                           .zone = "spot",
-                                           .instance = "42",
-                                           .name = "n17",
-                                           .account = "biology"}));
+  const SlurmPlace place = slurm_place(environment).value_or(SlurmPlace());
+  EXPECT_EQ(place.job, "42");
+  EXPECT_EQ(place.restarts, 3U);
+  EXPECT_EQ(place.ends, WallTime(std::chrono::seconds(1800)));
+  EXPECT_EQ(place.facts, (job::PlaceFacts{.cloud = "slurm",
+                                          .region = "hydra",
+                                          .zone = "spot",
+                                          .instance = "42",
+                                          .name = "n17",
+                                          .account = "biology"}));
 }
 
 TEST(SlurmPlace, OfAnArrayOnlyTheOwnTaskIsMeant) {
@@ -36,8 +34,9 @@ TEST(SlurmPlace, OfAnArrayOnlyTheOwnTaskIsMeant) {
   // The last task has the number of the whole array.
   environment.variables = {
       {"SLURM_JOB_ID", "40"}, {"SLURM_ARRAY_JOB_ID", "40"}, {"SLURM_ARRAY_TASK_ID", "2"}};
-  EXPECT_EQ(slurm_place(environment)->job, "40_2");
-  EXPECT_EQ(slurm_place(environment)->restarts, 0U);
+  const SlurmPlace place = slurm_place(environment).value_or(SlurmPlace());
+  EXPECT_EQ(place.job, "40_2");
+  EXPECT_EQ(place.restarts, 0U);
   EXPECT_EQ(slurm_array_suffix(environment), "-2");
 }
 

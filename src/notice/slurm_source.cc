@@ -74,9 +74,9 @@ void SlurmSource::look(NoticeBoard& board, const sys::CallContext& ctx) {
   }
   is_away_ = false;
   if (!knows_after_term_) {
-    const Result<SlurmConfig> config = control_.show_config(ctx);
-    knows_after_term_ = config && config->kill_wait;
-    if (knows_after_term_) after_term_ = *config->kill_wait;
+    const SlurmConfig config = control_.show_config(ctx).value_or(SlurmConfig());
+    knows_after_term_ = config.kill_wait.has_value();
+    after_term_ = config.kill_wait.value_or(after_term_);
   }
   take(*job, board);
 }

@@ -18,9 +18,11 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "job/place_facts.h"
 #include "notice/notice_board.h"
 #include "notice/notice_source.h"
 #include "notice/slurm_place.h"
+#include "sim/kernel.h"
 #include "sim/sim_process.h"
 #include "sim/simulation.h"
 #include "sys/world.h"
@@ -58,7 +60,7 @@ class SlurmNode {
 
   std::vector<std::string> asked;  // each time
   std::vector<SlurmHeard> heard;
-  std::optional<job::PlaceFacts> place;
+  job::PlaceFacts place;
   SlurmLog log;
   std::vector<std::string> released;  // what release() said
 
@@ -102,17 +104,15 @@ class SlurmNode {
   void run(sys::World& world) {
     std::optional<NoticeBoard> board;
     board.emplace([&] {
-      place = board->place();
+      place = board->place().value_or(job::PlaceFacts());
       const std::optional<Notice> notice = board->current();
       if (!notice && heard.empty()) return;  // only the place
       heard.push_back(
           notice ? SlurmHeard{.left = notice->ends - world.clock.mono_now(), .why = notice->why}
                  : SlurmHeard());
     });
-    const std::optional<SlurmPlace> slurm = slurm_place(world.environment);
-    ASSERT_TRUE(slurm);
-    Result<std::unique_ptr<SlurmSource>> source =
-        SlurmSource::make(world, *slurm, Logger(log), seconds(30));
+    Result<std::unique_ptr<SlurmSource>> source = SlurmSource::make(
+        world, slurm_place(world.environment).value_or(SlurmPlace()), Logger(log), seconds(30));
     ASSERT_TRUE(source) << source.error().to_string();
     std::vector<std::unique_ptr<NoticeSource>> sources;
     sources.push_back(*std::move(source));
@@ -159,7 +159,7 @@ TEST(SlurmSource, ALimitIsKnownFromTheBeginningAndSaidOnce) {
   ASSERT_EQ(node.heard.size(), 1U);
   EXPECT_TRUE(is_left(node.heard[0].left, hours(5)));
   EXPECT_EQ(node.heard[0].why, "the time limit of Slurm job 42");
-  EXPECT_EQ(node.place->zone, "spot");
+  EXPECT_EQ(node.place.zone, "spot");
   EXPECT_GE(node.asked.size(), 10U) << "once a minute";
   EXPECT_LE(node.asked.size(), 14U);
   EXPECT_TRUE(node.log.lines.empty());
