@@ -201,10 +201,9 @@ class Drill {
                         "to disturb this one, with --schedule or --poisson",
                         *options_.baseline));
       }
-      const auto parts = static_cast<double>(options_.preemptions + 1);
-      schedule = even_schedule(options_.preemptions,
-                               from_seconds(report_.undisturbed->training_seconds / parts),
-                               options_.source);
+      schedule =
+          even_schedule(options_.preemptions, from_seconds(report_.undisturbed->training_seconds),
+                        options_.source);
     }
     plan.notice_time = options_.notice_time.value_or(kNoticeTime);
     if (!options_.notice_time) {
