@@ -15,7 +15,7 @@ resumed_in() { sed -n 's/^resuming from //p' "$1/outlast.log" | tail -1; }
 # What a user types. Each "machine" is an empty folder; the root is what they share.
 on_machine() {
   cd "$folder/machine-$1"
-  exec "$outlast" run --root "$folder/root" --job digits --every 1s --notice "file:$folder/machine-$1/preempt.txt" \
+  exec "$outlast" run --root "$folder/root" --job digits --every 1s --notice signal --notice "file:$folder/machine-$1/preempt.txt" \
     -- "${train[@]}" >"$folder/$1.out" 2>"$folder/$1.events"
 }
 wait_for_steps() { # FILE STEPS: until the trainer has got so far

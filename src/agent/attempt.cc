@@ -128,6 +128,8 @@ AttemptEnding Attempt::run(std::vector<std::unique_ptr<notice::NoticeSource>> so
 }
 
 void Attempt::decide() {
+  look_at_place();
+  look_at_hint();
   look_at_notice();
   if (saving_ && (leaving_ || phase_ != Phase::kRunning)) uploader_.hurry();
   switch (phase_) {
@@ -368,6 +370,8 @@ void Attempt::log_beginning(const RestoredFolder& restored) {
                             restored.summary.files == 1 ? "file" : "files",
                             format_bytes_short(restored.summary.bytes_fetched));
     facts["checkpoint"] = restored.entry->seq;
+    facts["bytes"] = restored.summary.bytes;
+    facts["fetched_bytes"] = restored.summary.bytes_fetched;
     if (step) facts["step"] = *step;
   } else {
     sentence = fmt::format("{} {}{}", is_again ? "started again" : "began", where,

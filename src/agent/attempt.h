@@ -176,6 +176,9 @@ class Attempt {
     std::optional<job::NoticePlan> plan = {};  // the last one that was told of
   };
   void look_at_notice();
+  void look_at_hint();
+  void look_at_place();
+  void release_machine(MonoTime until);
   void write_notice_file();
   void leave_when_due(Leaving& leaving);
   void stop_trainer();
@@ -255,7 +258,9 @@ class Attempt {
   std::optional<std::uint64_t> saved_;        // the same of what was committed in this life
   std::optional<std::uint64_t> not_to_save_;  // what could not be saved as it was
   bool saving_answer_ = false;                // what is on its way, is_answer()
-  bool saved_answer_ = false;                 // the same of what was committed
+  std::string saving_why_;
+  std::optional<WallTime> saving_written_;  // when the trainer had written the newest of it
+  bool saved_answer_ = false;               // the same of what was committed
   std::optional<Beat::Committed> committed_;
   MonoTime last_save_ = {};
   std::optional<std::uint64_t> last_save_epoch_;
@@ -275,6 +280,8 @@ class Attempt {
 
   // Bad news.
   std::optional<notice::Notice> notice_;
+  std::optional<notice::Notice> hint_;
+  bool hinted_ = false;  // and nothing was saved since
   std::optional<Leaving> leaving_;
   std::optional<TurnNews> turn_;
 

@@ -210,7 +210,6 @@ void Attempt::finish(const AttemptEnding& ending) {
   inbox_.close();  // nobody waits for us to hear more
   watcher_.reset();
   trainer_.reset();
-  notices_.reset();
   record_.ended = {
       .time = parts_.world.clock.wall_now(), .outcome = ending.outcome, .why = ending.why};
   reporter_.set_record(record_);
@@ -227,6 +226,9 @@ void Attempt::finish(const AttemptEnding& ending) {
                            .sentence = fmt::format("the last words did not reach the root: {}",
                                                    written.error().to_string())});
   }
+  // Last of all: whoever is told may end us at once.
+  if (ending.outcome == AttemptOutcome::kLeft) release_machine(until);
+  notices_.reset();
 }
 
 }  // namespace outlast::agent

@@ -20,6 +20,7 @@
 #include "base/units.h"
 #include "job/log_entry.h"
 #include "job/notice_plan.h"
+#include "job/place_facts.h"
 #include "notice/notice_board.h"
 #include "sys/file_ops.h"
 
@@ -38,6 +39,30 @@ constexpr int kReserveShares = 3;
 constexpr Duration kGoneMax = seconds(30);
 
 }  // namespace
+
+// A hint is worth a save, and no reason to leave.
+void Attempt::look_at_hint() {
+  std::optional<notice::Notice> hint = board_.hint();
+  if (hint == hint_) return;
+  const bool is_other =
+      hint && (!hint_ || hint->source != hint_->source || hint->why != hint_->why);
+  if (is_other) {
+    hinted_ = true;
+    tell(EventLevel::kWarning, "hint",
+         fmt::format("this machine may end before long: {}; what comes next is saved at once",
+                     hint->why),
+         {{"source", hint->source}});
+  }
+  hint_ = std::move(hint);
+}
+
+void Attempt::look_at_place() {
+  std::optional<job::PlaceFacts> place = board_.place();
+  if (!place || record_.place == place) return;
+  record_.place = std::move(place);
+  reporter_.set_record(record_);
+  tell(EventLevel::kNote, "place", fmt::format("this is {}", job::describe(*record_.place)));
+}
 
 void Attempt::look_at_notice() {
   std::optional<notice::Notice> current = board_.current();
@@ -72,6 +97,17 @@ void Attempt::look_at_notice() {
   leaving.ends = notice_->ends;
   leaving.at_once = notice_->at_once;
   leaving.why = notice_->why;
+}
+
+// Whoever takes the machine need not wait for us any longer.
+void Attempt::release_machine(MonoTime until) {
+  for (const Result<std::string>& done : notices_->release({.deadline = until})) {
+    if (done && done->empty()) continue;
+    parts_.front.happened({.time = parts_.world.clock.wall_now(),
+                           .level = done ? EventLevel::kNote : EventLevel::kWarning,
+                           .kind = done ? "released" : "release-failed",
+                           .sentence = done ? *done : done.error().to_string()});
+  }
 }
 
 void Attempt::write_notice_file() {
@@ -205,7 +241,8 @@ void Attempt::leave_when_due(Leaving& leaving) {
       asked_by_term_ = can_leave;
       tell(EventLevel::kNote, "asked",
            can_leave ? "asked the trainer to save and leave (SIGTERM)"
-                     : "asked the trainer to save (SIGUSR1)");
+                     : "asked the trainer to save (SIGUSR1)",
+           {{"signal", can_leave ? "SIGTERM" : "SIGUSR1"}});
     }
   }
   leaving.plan = std::move(plan);

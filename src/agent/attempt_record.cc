@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "agent/attempt_json.h"
 #include "agent/paper.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "job/place_facts.h"
 #include "job/retry_budget.h"
 
 namespace outlast::agent {
@@ -51,6 +53,45 @@ Result<job::AttemptEnd> end_from(const Json& json) {
   return end;
 }
 
+// The texts of a place and how they are called.
+constexpr std::array<std::pair<std::string_view, std::string job::PlaceFacts::*>, 8> kPlaceTexts = {
+    {{"cloud", &job::PlaceFacts::cloud},
+     {"region", &job::PlaceFacts::region},
+     {"zone", &job::PlaceFacts::zone},
+     {"machine", &job::PlaceFacts::machine},
+     {"instance", &job::PlaceFacts::instance},
+     {"name", &job::PlaceFacts::name},
+     {"account", &job::PlaceFacts::account},
+     {"identity", &job::PlaceFacts::identity}}};
+
+Json place_json(const job::PlaceFacts& place) {
+  Json json = Json::object();
+  for (const auto& [key, member] : kPlaceTexts) {
+    if (!(place.*member).empty()) json[std::string(key)] = place.*member;
+  }
+  if (place.spot) json["spot"] = *place.spot;
+  if (!place.tags.empty()) json["tags"] = place.tags;
+  return json;
+}
+
+Result<job::PlaceFacts> place_from(const Json& json) {
+  job::PlaceFacts place;
+  for (const auto& [key, member] : kPlaceTexts) {
+    if (!json.contains(key)) continue;
+    OUTLAST_TRY_ASSIGN(place.*member, json_string(json, key));
+  }
+  if (const auto spot = json.find("spot"); spot != json.end()) {
+    if (!spot->is_boolean()) return Error(ErrorCode::kCorrupt, "'spot' must be true or false");
+    place.spot = spot->get<bool>();
+  }
+  OUTLAST_TRY_ASSIGN(const Json* tags, json_optional_object(json, "tags"));
+  if (tags == nullptr) return place;
+  for (const auto& [key, value] : tags->items()) {
+    OUTLAST_TRY_ASSIGN(place.tags[key], json_string(*tags, key));
+  }
+  return place;
+}
+
 Result<AttemptRecord> record_from(const Json& json) {
   AttemptRecord record;
   OUTLAST_TRY_ASSIGN(record.epoch, json_uint(json, "epoch"));
@@ -59,6 +100,10 @@ Result<AttemptRecord> record_from(const Json& json) {
   OUTLAST_TRY_ASSIGN(record.began, json_time(json, "began"));
   OUTLAST_TRY_ASSIGN(record.command, json_string(json, "command"));
   OUTLAST_TRY_ASSIGN(record.folder, json_string(json, "folder"));
+  OUTLAST_TRY_ASSIGN(const Json* place, json_optional_object(json, "place"));
+  if (place != nullptr) {
+    OUTLAST_TRY_ASSIGN(record.place, place_from(*place));
+  }
   OUTLAST_TRY_ASSIGN(const Json* restored, json_optional_object(json, "restored"));
   if (restored != nullptr) {
     record.restored = AttemptRecord::Restored{};
@@ -121,6 +166,7 @@ std::string encode_attempt(const AttemptRecord& record) {
   for (std::size_t i = first; i < record.ends.size(); ++i) {
     json["ends"].push_back(end_json(record.ends[i]));
   }
+  if (record.place) json["place"] = place_json(*record.place);
   if (record.restored) {
     json["restored"] = {{"seq", record.restored->seq}, {"bytes", record.restored->bytes}};
     if (record.restored->step) json["restored"]["step"] = *record.restored->step;

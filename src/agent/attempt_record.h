@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "job/log_entry.h"
+#include "job/place_facts.h"
 #include "job/retry_budget.h"
 
 // What is known of one attempt. Values and their text.
@@ -41,6 +42,7 @@ struct AttemptRecord {
   WallTime began = {};       // by its machine's clock in whole milliseconds, as all times here
   std::string command = {};  // the trainer's, as it is typed in a shell
   std::string folder = {};   // that it runs in
+  std::optional<job::PlaceFacts> place = {};  // as soon as it is known
 
   struct Restored {
     job::Seq seq = 0;

@@ -63,6 +63,17 @@ std::uint64_t bytes_of(const trainer_files::CommitState& state) {
   return bytes;
 }
 
+// When the newest of its files was written.
+std::optional<WallTime> written_at(const trainer_files::CommitState& state) {
+  std::optional<WallTime> newest;
+  for (const trainer_files::ListedEntry& entry : state.entries) {
+    if (entry.type == sys::FileType::kFile && (!newest || entry.changed > *newest)) {
+      newest = entry.changed;
+    }
+  }
+  return newest;
+}
+
 }  // namespace
 
 bool Attempt::has_unsaved() const {
@@ -108,7 +119,7 @@ job::NoticeFacts Attempt::notice_facts() const {
 void Attempt::save_if_due() {
   if (turn_ || saving_ || now_ < save_again_at_) return;
   const job::SaveDue due = job::next_save(options_.spec.checkpoint.every, save_facts());
-  const bool is_due = due.kind == job::SaveDue::Kind::kNow;
+  const bool is_due = due.kind == job::SaveDue::Kind::kNow || hinted_;
   if (!has_unsaved()) {
     // Whose files changed under our hands is saving at this moment.
     const bool is_moving = seen_ && not_to_save_ == seen_->state.fingerprint;
@@ -119,7 +130,7 @@ void Attempt::save_if_due() {
   if (!saved_in_attempt_) {
     save("first");
   } else if (is_due) {
-    save("interval");
+    save(hinted_ ? "hint" : "interval");
   } else if (margin && *margin < Duration::zero()) {
     save("margin");
   }
@@ -132,7 +143,7 @@ void Attempt::ask_to_save() {
   if (!asked || !*asked) return;
   asked_to_save_ = now_;
   asked_at_ = parts_.world.clock.wall_now();
-  tell(EventLevel::kNote, "asked", "asked the trainer to save (SIGUSR1)");
+  tell(EventLevel::kNote, "asked", "asked the trainer to save (SIGUSR1)", {{"signal", "SIGUSR1"}});
 }
 
 bool Attempt::is_answer() const {
@@ -152,6 +163,9 @@ void Attempt::save(const std::string& why) {
   order.stands_back = phase_ == Phase::kRunning && !leaving_;
   saving_ = seen_->state.fingerprint;
   saving_answer_ = asked_to_leave_ && is_answer();
+  saving_why_ = why;
+  saving_written_ = written_at(seen_->state);
+  hinted_ = false;
   uploader_.save(std::move(order));
 }
 
@@ -225,7 +239,9 @@ void Attempt::handle(const SaveReport& report) {
   Json facts = {{"checkpoint", report.saved.seq},
                 {"bytes", totals.bytes},
                 {"stored_bytes", totals.bytes_stored},
-                {"seconds", std::chrono::duration<double>(took).count()}};
+                {"seconds", std::chrono::duration<double>(took).count()},
+                {"why", saving_why_}};
+  if (saving_written_) facts["written"] = format_rfc3339(*saving_written_);
   if (report.step) facts["step"] = *report.step;
   tell(EventLevel::kGood, "saved",
        fmt::format("checkpoint {}{}: {}, {} new, {}", report.saved.seq,

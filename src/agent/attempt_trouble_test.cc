@@ -20,6 +20,7 @@
 #include "agent/beat.h"
 #include "agent/begin_attempt.h"
 #include "agent/event.h"
+#include "agent/root_layout.h"
 #include "agent/work_folder.h"
 #include "base/encoding.h"
 #include "base/error.h"
@@ -29,6 +30,7 @@
 #include "checkpoint/checkpoints.h"
 #include "job/history.h"
 #include "job/log_entry.h"
+#include "job/notice_plan.h"
 #include "job/spec.h"
 #include "job/spec_json.h"
 #include "notice/notice_board.h"
@@ -84,16 +86,21 @@ job::Spec demo_spec() {
 // Whatever a test wants to be heard.
 class News : public notice::NoticeSource {
  public:
-  News(std::function<void(notice::NoticeBoard&, sys::World&)> tell, sys::World& world)
-      : tell_(std::move(tell)), world_(world) {}
+  News(std::function<void(notice::NoticeBoard&, sys::World&)> tell,
+       std::function<std::string()> released, sys::World& world)
+      : tell_(std::move(tell)), released_(std::move(released)), world_(world) {}
   std::string name() const override { return "news"; }
   void watch(notice::NoticeBoard& board, const sys::CallContext& ctx) override {
     tell_(board, world_);
     (void)world_.clock.sleep_for(hours(24), ctx);
   }
+  Result<std::string> release(const sys::CallContext& /*ctx*/) override {
+    return released_ ? released_() : "";
+  }
 
  private:
   const std::function<void(notice::NoticeBoard&, sys::World&)> tell_;
+  const std::function<std::string()> released_;
   sys::World& world_;
 };
 
@@ -151,7 +158,7 @@ class Trial {
       Attempt attempt({.world = world, .root = root_, .work = *work, .front = witness},
                       std::move(options), std::get<Begun>(*std::move(begun)));
       std::vector<std::unique_ptr<notice::NoticeSource>> sources;
-      if (news) sources.push_back(std::make_unique<News>(news, world));
+      if (news) sources.push_back(std::make_unique<News>(news, released, world));
       ending = attempt.run(std::move(sources));
       if (then) then(world);
     });
@@ -168,6 +175,7 @@ class Trial {
   Witness witness;
   bool is_away = false;
   std::function<void(notice::NoticeBoard&, sys::World&)> news;
+  std::function<std::string()> released;
   std::function<void(int step)> after_step;
 
  private:
@@ -266,6 +274,60 @@ TEST(AttemptTrouble, WhoMustGoWithoutHavingSavedSaysSo) {
   EXPECT_TRUE(
       ending.why.starts_with("a storm; the last state is not saved: checkpoints cannot be "))
       << ending.why;
+}
+
+TEST(AttemptTrouble, AHintIsAnsweredWithASaveAndTrainingGoesOn) {
+  Trial trial;
+  trial.news = [&](notice::NoticeBoard& board, sys::World& world) {
+    (void)world.clock.sleep_for(kStepTime + seconds(15), {});  // long before the next save is due
+    board.post({.source = "news",
+                .ends = kNever,
+                .confidence = job::NoticeConfidence::kPossible,
+                .why = "clouds gather"});
+  };
+  trial.run();
+  EXPECT_EQ(trial.witness.texts("hint"),
+            std::vector<std::string>{"this machine may end before long: clouds gather; what comes "
+                                     "next is saved at once"});
+  EXPECT_TRUE(trial.witness.texts("notice").empty());
+  EXPECT_EQ(std::ranges::count_if(trial.witness.events,
+                                  [](const Event& event) {
+                                    return event.kind == "saved" && event.facts.at("why") == "hint";
+                                  }),
+            1);
+}
+
+TEST(AttemptTrouble, WhoTakesTheMachineIsToldWhenEverythingIsSafe) {
+  Trial trial;
+  trial.news = [&](notice::NoticeBoard& board, sys::World& world) {
+    (void)world.clock.sleep_for(kStepTime * 8, {});
+    board.post({.source = "news", .ends = world.clock.mono_now() + seconds(30), .why = "a storm"});
+  };
+  int told = 0;
+  trial.released = [&] {
+    ++told;
+    EXPECT_EQ(trial.witness.events.back().kind, "left") << "nothing is left to be said";
+    const auto record = trial.bucket().find("jobs/demo/" + attempt_key(1), {});
+    EXPECT_TRUE(record && decode_attempt(as_text(*record->bytes))->ended) << "nor to be written";
+    return "go ahead";
+  };
+  AttemptEnding ending;
+  trial.run_to(ending);
+  EXPECT_EQ(ending.outcome, AttemptOutcome::kLeft) << ending.why;
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(trial.witness.texts("released"), std::vector<std::string>{"go ahead"});
+}
+
+TEST(AttemptTrouble, NobodyIsToldOfAJobThatIsDone) {
+  Trial trial;
+  trial.news = [](notice::NoticeBoard&, sys::World&) {};
+  int told = 0;
+  trial.released = [&] {
+    ++told;
+    return "";
+  };
+  trial.run();
+  EXPECT_EQ(told, 0);
 }
 
 TEST(AttemptTrouble, AClockThatJumpsByADayChangesNothing) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/encoding.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -31,6 +32,7 @@
 #include "drill/report.h"
 #include "drill/schedule.h"
 #include "job/spec.h"
+#include "report/drill_page.h"
 #include "sys/clock.h"
 #include "sys/file_ops.h"
 #include "sys/own_signals.h"
@@ -134,7 +136,23 @@ Result<drill::Report> rehearse(const drill::DrillOptions& options, DrillScreen& 
       world.threads.spawn("drill-signals", [&](const std::stop_token& ended) {
         if (signals->next({.stop = ended})) stop.request_stop();
       });
-  return drill::run_drill(world, options, {}, screen, {.stop = stop.get_token()});
+  return drill::run_drill(world, options, screen, {.stop = stop.get_token()});
+}
+
+std::string page_path(const std::string& path, sys::World& world) {
+  return sys::join_path(world.environment.working_dir(), path);
+}
+
+// Better before the run than after it.
+Result<void> check_page(const std::string& path, sys::World& world) {
+  OUTLAST_TRY(world.files.stat(sys::parent_path(page_path(path, world)))
+                  .while_doing(fmt::format("write the report to {}", printable(path))));
+  return {};
+}
+
+Result<void> write_page(const std::string& page, const std::string& path, sys::World& world) {
+  return sys::write_file_atomically(world.files, page_path(path, world), as_bytes(page))
+      .while_doing(fmt::format("write the report to {}", printable(path)));
 }
 
 Result<ExitCode> run_drill_command(const Invocation& invocation, Context& context) {
@@ -151,10 +169,13 @@ Result<ExitCode> run_drill_command(const Invocation& invocation, Context& contex
   }
   const Result<drill::DrillOptions> options = drill_options(invocation, reading, context.world);
   if (!options) return wrong_value(invocation, context, options.error().to_string());
+  const std::optional<std::string> page = invocation.value("html");
+  if (page) OUTLAST_TRY(check_page(*page, context.world));
   DrillScreen screen(context.terminal, context.world.clock);
   const Result<drill::Report> report = rehearse(*options, screen, context.world);
   screen.finish();
   if (!report) return report.error();
+  if (page) OUTLAST_TRY(write_page(report::render_drill_page(*report), *page, context.world));
   if (context.terminal.json()) {
     context.terminal.print_json(drill::to_json(*report));
   } else {
@@ -227,6 +248,10 @@ CommandSpec drill_command() {
            {.name = "keep",
             .value_name = "FOLDER",
             .help = "leave every machine's files and both roots there",
+            .completes = Completes::kFiles},
+           {.name = "html",
+            .value_name = "FILE",
+            .help = "write the report as a page with a timeline, too",
             .completes = Completes::kFiles},
            {.name = "job", .value_name = "NAME", .help = "its name (default: by the command)"},
            {.name = "checkpoint",

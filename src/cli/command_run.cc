@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
@@ -29,6 +30,7 @@
 #include "cli/job_file.h"
 #include "cli/run.h"
 #include "cli/run_boot.h"
+#include "cli/run_notices.h"
 #include "cli/run_plan.h"
 #include "cli/run_screen.h"
 #include "cli/terminal.h"
@@ -37,6 +39,7 @@
 #include "job/spec.h"
 #include "machine/power.h"
 #include "notice/notice_source.h"
+#include "notice/slurm_place.h"
 #include "store/object_store.h"
 #include "store/open/open_store.h"
 #include "store/open/store_url.h"
@@ -48,6 +51,7 @@
 #include "sys/clock.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
+#include "sys/own_signals.h"
 #include "sys/world.h"
 #include "trainer_files/tree_listing.h"
 
@@ -200,6 +204,9 @@ job::Epoch seen_here(const agent::WorkFolder& work, const std::string& job) {
 Result<ExitCode> train(const RunPlan& plan, Context& context) {
   sys::World& world = context.world;
   const MonoTime began = world.clock.mono_now();
+  // A warning that Slurm sends before anybody listens for it must not be our end.
+  Result<std::unique_ptr<sys::SignalSubscription>> early;
+  if (notice::slurm_place(world.environment)) early = world.own_signals.subscribe({SIGUSR1});
   OUTLAST_TRY(find_program(plan, world));
   if (plan.root.kind == store::StoreKind::kFolder) OUTLAST_TRY(make_root(plan.root.path, world));
   OUTLAST_TRY_ASSIGN(const std::unique_ptr<store::ObjectStore> root,
@@ -337,8 +344,10 @@ CommandSpec run_command() {
             .help = "how often to save: auto (default), 60s, '500 steps', '1 epoch'"},
            {.name = "notice",
             .value_name = "SOURCE",
-            .help = "file:PATH: leave when that file appears; none: SIGTERM and Ctrl-C are no "
-                    "notice, and end outlast at once; may be repeated",
+            .help = "where the machine's end is announced: auto (default: find it out), gce, ec2, "
+                    "azure, slurm, kubernetes, signal (SIGTERM and Ctrl-C only); file:PATH: also "
+                    "when that file appears; none: not even signals, which then end outlast at "
+                    "once; may be repeated. OUTLAST_NOTICE_SOURCES says it, too",
             .repeated = true},
            {.name = "grace",
             .value_name = "TIME",

@@ -29,6 +29,7 @@
 #include "cli/terminal.h"
 #include "cli/text_layout.h"
 #include "job/log_entry.h"
+#include "job/place_facts.h"
 #include "job/progress_reader.h"
 #include "job/retry_budget.h"
 #include "job/spec.h"
@@ -185,6 +186,7 @@ void print_status(const JobStatus& status, const std::string& name, Context& con
   line("command", printable_whole(status.record.command));
   if (status.record.epoch != 0) {
     line("attempt", attempt_text(status, context.world));
+    if (const auto& place = status.record.place) line("place", printable(job::describe(*place)));
     line("folder", printable_whole(status.record.folder));
     if (const auto& restored = status.record.restored) {
       line("resumed",

@@ -30,6 +30,7 @@ CommandSpec store_ls_command();
 CommandSpec store_cat_command();
 CommandSpec store_cp_command();
 CommandSpec store_rm_command();
+CommandSpec stand_in_command();
 CommandSpec sim_run_command();
 CommandSpec sim_replay_command();
 CommandSpec doctor_command();

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <string>
@@ -19,18 +18,14 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/result.h"
 #include "base/shell_word.h"
-#include "base/time.h"
 #include "cli/command_line.h"
+#include "cli/run_notices.h"
 #include "cli/text_layout.h"
 #include "job/spec.h"
 #include "job/spec_json.h"
-#include "notice/file_source.h"
-#include "notice/lifetime_source.h"
-#include "notice/notice_source.h"
-#include "notice/signal_source.h"
+#include "notice/slurm_place.h"
 #include "store/open/store_url.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
@@ -40,7 +35,6 @@
 namespace outlast::cli {
 namespace {
 
-constexpr std::string_view kFileNotice = "file:";
 constexpr std::size_t kNameWordMax = 40;
 constexpr std::size_t kNameHashDigits = 6;
 
@@ -109,19 +103,6 @@ Json with_options(Json json, const Invocation& invocation) {
   return json;
 }
 
-Result<void> take_notices(const Invocation& invocation, RunPlan& plan) {
-  for (const std::string& text : invocation.list("notice")) {
-    if (text == "none") {
-      plan.hears_signals = false;
-    } else if (text.starts_with(kFileNotice) && text.size() > kFileNotice.size()) {
-      plan.notice_files.push_back(text.substr(kFileNotice.size()));
-    } else {
-      return wrong(fmt::format("--notice {}: it is file:PATH or none", printable(text)));
-    }
-  }
-  return {};
-}
-
 // What a job file may ask for and nobody here does yet. To go on without a container would be to
 // run something else than what was asked for.
 Result<void> take_what_is_not_done(const job::Spec& spec, RunPlan& plan) {
@@ -182,7 +163,12 @@ Result<RunPlan> make_run_plan(const Invocation& invocation,
   if (!command.empty()) json["run"] = typed(command);
   plan.named_itself = !reading && !invocation.value("job");
   if (plan.named_itself) json["name"] = job_name_of(command);
-  OUTLAST_TRY_ASSIGN(plan.spec, job::spec_from_json(with_options(std::move(json), invocation)));
+  json = with_options(std::move(json), invocation);
+  const std::string suffix = notice::slurm_array_suffix(world.environment);
+  if (const auto name = json.find("name"); name != json.end() && name->is_string()) {
+    if (!name->get<std::string>().ends_with(suffix)) *name = name->get<std::string>() + suffix;
+  }
+  OUTLAST_TRY_ASSIGN(plan.spec, job::spec_from_json(json));
   plan.command = plan.spec.run;
   plan.trainer.argv =
       command.empty() || is_line(command) ? agent::shell_argv(plan.spec.run) : command;
@@ -192,7 +178,7 @@ Result<RunPlan> make_run_plan(const Invocation& invocation,
       reading && std::ranges::find(reading->defaulted, "on_done") == reading->defaulted.end();
   plan.shuts_down =
       (file_says || invocation.value("on-done")) && plan.spec.on_done == job::OnDone::kShutdown;
-  OUTLAST_TRY(take_notices(invocation, plan));
+  OUTLAST_TRY(take_notices(invocation, world.environment, plan));
   OUTLAST_TRY(take_what_is_not_done(plan.spec, plan));
   OUTLAST_TRY(take_folders(world.environment.working_dir(), plan, world));
   OUTLAST_TRY_ASSIGN(plan.root, store::parse_store_url(plan.spec.root));
@@ -222,27 +208,6 @@ Result<void> find_program(const RunPlan& plan, sys::World& world) {
   }
   return Error(ErrorCode::kNotFound,
                fmt::format("there is no program '{}' in PATH", printable(program)));
-}
-
-Result<std::vector<std::unique_ptr<notice::NoticeSource>>> notice_sources(const RunPlan& plan,
-                                                                          MonoTime began,
-                                                                          sys::World& world,
-                                                                          const Logger& log) {
-  std::vector<std::unique_ptr<notice::NoticeSource>> sources;
-  if (plan.hears_signals) {
-    OUTLAST_TRY_ASSIGN(auto source,
-                       notice::SignalSource::make(world.own_signals, world.clock, plan.spec.grace));
-    sources.push_back(std::move(source));
-  }
-  for (const std::string& file : plan.notice_files) {
-    sources.push_back(
-        std::make_unique<notice::FileSource>(world.files, world.clock, log, file, plan.spec.grace));
-  }
-  if (plan.spec.lifetime) {
-    sources.push_back(
-        std::make_unique<notice::LifetimeSource>(world.clock, began, *plan.spec.lifetime));
-  }
-  return sources;
 }
 
 }  // namespace outlast::cli

@@ -1,18 +1,14 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/trainer.h"
-#include "base/log.h"
 #include "base/result.h"
-#include "base/time.h"
 #include "cli/command_line.h"
 #include "cli/command_spec.h"
 #include "job/spec.h"
-#include "notice/notice_source.h"
 #include "store/open/store_url.h"
 #include "sys/world.h"
 #include "trainer_files/layouts.h"
@@ -27,6 +23,8 @@ struct RunPlan {
   std::string command = {};  // the trainer's, as somebody would type it
   std::string watched = {};  // the folder whose checkpoints are looked after, absolute
   trainer_files::Recognise recognise = trainer_files::Recognise::kLayouts;
+  // Where bad news is heard from, beside these files: "auto", "gce", "slurm", …
+  std::vector<std::string> notice_places = {};
   std::vector<std::string> notice_files = {};
   bool hears_signals = true;
   bool shuts_down = false;  // the machine, when the job has ended
@@ -47,12 +45,5 @@ std::string job_name_of(const std::vector<std::string>& command);
 // kNotFound, in one sentence, if there is no such program: nothing is to be begun for a slip of the
 // pen.
 Result<void> find_program(const RunPlan& plan, sys::World& world);
-
-// Where bad news is heard from, as the plan says. `began` is when the machine's life is counted
-// from.
-Result<std::vector<std::unique_ptr<notice::NoticeSource>>> notice_sources(const RunPlan& plan,
-                                                                          MonoTime began,
-                                                                          sys::World& world,
-                                                                          const Logger& log);
 
 }  // namespace outlast::cli

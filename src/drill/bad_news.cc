@@ -113,11 +113,8 @@ class SlurmNews : public BadNews {
 class CloudNews : public BadNews {
  public:
   static Result<std::unique_ptr<BadNews>> make(std::string_view cloud, const BadNewsParts& parts) {
-    if (!parts.make_stand_in) {
-      return Error(ErrorCode::kInvalidArgument, fmt::format("there is no stand-in of {}", cloud));
-    }
     OUTLAST_TRY_ASSIGN(std::unique_ptr<stand_in::MetadataStandIn> service,
-                       parts.make_stand_in(cloud, parts.world.clock, parts.world.threads));
+                       stand_in::make_stand_in(cloud, parts.world.clock, parts.world.threads));
     OUTLAST_TRY_ASSIGN(std::unique_ptr<sys::HttpServer> server,
                        parts.world.http_servers.listen({}, service->handler()));
     return std::unique_ptr<BadNews>(

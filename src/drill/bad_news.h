@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,7 +9,6 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "drill/schedule.h"
-#include "stand_in/metadata_stand_in.h"
 #include "sys/process.h"
 #include "sys/world.h"
 
@@ -34,13 +32,8 @@ class BadNews {
   virtual void finish() {}
 };
 
-// Makes the stand-in of a cloud's metadata service: stand_in::make_stand_in().
-using MakeStandIn = std::function<Result<std::unique_ptr<stand_in::MetadataStandIn>>(
-    std::string_view name, sys::Clock& clock, sys::Threads& threads)>;
-
 struct BadNewsParts {
   sys::World& world;
-  MakeStandIn make_stand_in = {};
   std::string folder = {};  // that is there, for what it needs; not the trainer's
 };
 

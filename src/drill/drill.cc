@@ -88,13 +88,12 @@ Result<std::string> make_scratch(sys::World& world, const DrillOptions& options)
 
 class Drill {
  public:
-  Drill(sys::World& world, const DrillOptions& options, const MakeStandIn& make_stand_in,
-        Watcher& watcher, std::string scratch)
+  Drill(sys::World& world, const DrillOptions& options, Watcher& watcher, std::string scratch)
       : world_(world),
         options_(options),
         watcher_(watcher),
         scratch_(std::move(scratch)),
-        rehearsal_(world, options, make_stand_in, watcher, scratch_) {}
+        rehearsal_(world, options, watcher, scratch_) {}
 
   Result<Report> run(const sys::CallContext& ctx) {
     report_ = {.version = options_.version,
@@ -254,12 +253,11 @@ class Drill {
 
 }  // namespace
 
-Result<Report> run_drill(sys::World& world, const DrillOptions& options,
-                         const MakeStandIn& make_stand_in, Watcher& watcher,
+Result<Report> run_drill(sys::World& world, const DrillOptions& options, Watcher& watcher,
                          const sys::CallContext& ctx) {
   OUTLAST_TRY(check_request(world, options, ctx));
   OUTLAST_TRY_ASSIGN(const std::string scratch, make_scratch(world, options));
-  Result<Report> report = Drill(world, options, make_stand_in, watcher, scratch).run(ctx);
+  Result<Report> report = Drill(world, options, watcher, scratch).run(ctx);
   if (!options.keep) {
     const Result<void> removed = sys::remove_tree(world.files, scratch);
     if (!removed) watcher.happened(removed.error().to_string());

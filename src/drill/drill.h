@@ -53,8 +53,7 @@ class Watcher {
 // undisturbed run does not come to an end with a checkpoint: then there is nothing to rehearse.
 // kCancelled once `ctx` is stopped. Whatever it returns, nothing of it runs any more, and unless it
 // is to be kept nothing of it is left on the disk.
-Result<Report> run_drill(sys::World& world, const DrillOptions& options,
-                         const MakeStandIn& make_stand_in, Watcher& watcher,
+Result<Report> run_drill(sys::World& world, const DrillOptions& options, Watcher& watcher,
                          const sys::CallContext& ctx);
 
 }  // namespace outlast::drill

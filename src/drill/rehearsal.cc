@@ -54,13 +54,9 @@ std::string life_line(const std::string& run, const Life& life) {
 
 }  // namespace
 
-Rehearsal::Rehearsal(sys::World& world, const DrillOptions& options,
-                     const MakeStandIn& make_stand_in, Watcher& watcher, std::string scratch)
-    : world_(world),
-      options_(options),
-      make_stand_in_(make_stand_in),
-      watcher_(watcher),
-      scratch_(std::move(scratch)) {}
+Rehearsal::Rehearsal(sys::World& world, const DrillOptions& options, Watcher& watcher,
+                     std::string scratch)
+    : world_(world), options_(options), watcher_(watcher), scratch_(std::move(scratch)) {}
 
 std::string Rehearsal::machine_folder() const {
   return sys::join_path(scratch_, "machine");
@@ -116,10 +112,8 @@ Result<LifeRecord> Rehearsal::live(const RunPlan& plan, std::uint64_t number, do
   OUTLAST_TRY(sys::make_dirs(world_.files, machine_folder()));
   OUTLAST_TRY(copy_files(world_.files, copy_plan(options_), machine_folder(), ctx));
   OUTLAST_TRY_ASSIGN(const std::string job_file, write_job_file(plan));
-  OUTLAST_TRY_ASSIGN(
-      const std::unique_ptr<BadNews> news,
-      make_bad_news(plan.source,
-                    {.world = world_, .make_stand_in = make_stand_in_, .folder = news_folder}));
+  OUTLAST_TRY_ASSIGN(const std::unique_ptr<BadNews> news,
+                     make_bad_news(plan.source, {.world = world_, .folder = news_folder}));
   MachinePlan machine = {.folder = machine_folder(),
                          .trainer = trainer_place(),
                          .notice_time = plan.notice_time,

@@ -22,8 +22,7 @@ namespace outlast::drill {
 // after the other: trainers write paths into their checkpoints. Confined to its owner.
 class Rehearsal {
  public:
-  Rehearsal(sys::World& world, const DrillOptions& options, const MakeStandIn& make_stand_in,
-            Watcher& watcher, std::string scratch);
+  Rehearsal(sys::World& world, const DrillOptions& options, Watcher& watcher, std::string scratch);
 
   struct RunPlan {
     std::string name = {};  // "undisturbed", …
@@ -50,7 +49,6 @@ class Rehearsal {
 
   sys::World& world_;
   const DrillOptions& options_;
-  const MakeStandIn& make_stand_in_;
   Watcher& watcher_;
   const std::string scratch_;
 };

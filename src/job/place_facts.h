@@ -22,4 +22,7 @@ struct PlaceFacts {
   friend bool operator==(const PlaceFacts&, const PlaceFacts&) = default;
 };
 
+// For people: "a spot n2-standard-8 of gcp in us-central1-a".
+std::string describe(const PlaceFacts& place);
+
 }  // namespace outlast::job

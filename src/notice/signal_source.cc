@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -29,9 +30,9 @@ SignalSource::SignalSource(std::unique_ptr<sys::SignalSubscription> heard, sys::
     : heard_(std::move(heard)), clock_(clock), grace_(grace) {}
 
 Result<std::unique_ptr<SignalSource>> SignalSource::make(sys::OwnSignals& signals,
-                                                         sys::Clock& clock, Duration grace) {
-  OUTLAST_TRY_ASSIGN(std::unique_ptr<sys::SignalSubscription> heard,
-                     signals.subscribe({SIGTERM, SIGINT}));
+                                                         sys::Clock& clock, Duration grace,
+                                                         const std::vector<int>& numbers) {
+  OUTLAST_TRY_ASSIGN(std::unique_ptr<sys::SignalSubscription> heard, signals.subscribe(numbers));
   return std::unique_ptr<SignalSource>(new SignalSource(std::move(heard), clock, grace));
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <signal.h>
+
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -18,9 +21,12 @@ namespace outlast::notice {
 // is somebody who does not want to wait: it ends now.
 class SignalSource : public NoticeSource {
  public:
-  // Listens from now on. kAlreadyExists if somebody else in this program does.
+  // Listens from now on, to these signals: SIGTERM may be somebody else's, who knows more of what
+  // it leaves.
   static Result<std::unique_ptr<SignalSource>> make(sys::OwnSignals& signals, sys::Clock& clock,
-                                                    Duration grace);
+                                                    Duration grace,
+                                                    const std::vector<int>& numbers = {SIGTERM,
+                                                                                       SIGINT});
 
   std::string name() const override { return "signal"; }
   void watch(NoticeBoard& board, const sys::CallContext& ctx) override;

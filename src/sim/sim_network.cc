@@ -138,16 +138,21 @@ class SimHttpClient::Exchange {
     if (fate != Fate::kOverloaded) {
       OUTLAST_TRY_ASSIGN(answer, ask_server(url));
     }
+    const bool cut = request_.method != "HEAD" && sys::declares_more_than_it_has(answer);
     finish_headers(answer);
     if (fate == Fate::kStalls) return silence();
     OUTLAST_TRY(travel());
     if (fate == Fate::kAnswerLost) {
       return failed(ErrorCode::kUnknownOutcome, "no answer came: the connection broke");
     }
-    return deliver(std::move(answer), fate == Fate::kAnswerCut);
+    if (cut) return deliver(std::move(answer), Part::kAllThereIs);
+    return deliver(std::move(answer), fate == Fate::kAnswerCut ? Part::kSome : Part::kWhole);
   }
 
  private:
+  // How much of an answer's body comes; after less than the whole the connection breaks.
+  enum class Part { kWhole, kSome, kAllThereIs };
+
   // Lets this much time pass, as long as the context allows.
   Result<void> pass(Duration length) {
     const MonoTime until = saturating_add(kernel_.now(), length);
@@ -170,6 +175,10 @@ class SimHttpClient::Exchange {
 
   Error silence() {
     if (auto passed = pass(request_.stall_timeout); !passed) return passed.error();
+    return gave_up();
+  }
+
+  Error gave_up() const {
     return failed(ErrorCode::kUnknownOutcome, "no byte moved for too long, so it was given up");
   }
 
@@ -196,7 +205,12 @@ class SimHttpClient::Exchange {
       return sys::HttpResponse{.status = 413, .headers = {}, .body = "too large\n"};
     }
     const sys::HttpHandler handler = service->handler;  // it may replace itself
-    return handler(asked);
+    const MonoTime patience = saturating_add(kernel_.now(), request_.stall_timeout);
+    asked.ctx = ctx_.until(patience);
+    sys::HttpResponse answer = handler(asked);
+    OUTLAST_TRY(pass(Duration::zero()));
+    if (kernel_.now() >= patience) return gave_up();
+    return answer;
   }
 
   Result<std::string> read_body() {
@@ -229,7 +243,7 @@ class SimHttpClient::Exchange {
     if (has_no_body || request_.method == "HEAD") answer.body.clear();
   }
 
-  Result<sys::HttpResponse> deliver(sys::HttpResponse answer, bool cut) {
+  Result<sys::HttpResponse> deliver(sys::HttpResponse answer, Part part) {
     std::size_t header_bytes = 0;
     for (const auto& [name, value] : answer.headers) header_bytes += name.size() + value.size() + 4;
     if (header_bytes > kHeaderBytesMax) {
@@ -238,7 +252,7 @@ class SimHttpClient::Exchange {
     }
     const std::string body = std::exchange(answer.body, {});
     const std::size_t length =
-        cut && !body.empty() ? kernel_.random().below(body.size()) : body.size();
+        part == Part::kSome && !body.empty() ? kernel_.random().below(body.size()) : body.size();
     const bool to_sink = request_.sink && answer.status >= 200 && answer.status < 300;
     if (!to_sink && length > request_.gathered_bytes_max) {
       return failed(
@@ -252,7 +266,7 @@ class SimHttpClient::Exchange {
       OUTLAST_TRY(request_.sink(answer, as_bytes(std::string_view(body).substr(done, piece))));
       done += piece;
     }
-    if (cut) {
+    if (part != Part::kWhole) {
       return failed(
           ErrorCode::kUnknownOutcome,
           fmt::format("only a part of the answer ({}) came: the connection broke", answer.status));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,42 @@ TEST(SimNetwork, AStallEndsWithPatienceOrTheDeadline) {
   const Seen hasty = send_with(Fate::kStalls, {}, std::chrono::seconds(5));
   EXPECT_EQ(hasty.answer.error().code(), ErrorCode::kDeadlineExceeded);
   EXPECT_GE(hasty.took, std::chrono::seconds(5));
+}
+
+TEST(SimNetwork, AHandlerThatWaitsIsToldWhenTheClientGivesUp) {
+  Simulation simulation({.seed = 9});
+  int given_up = 0;
+  simulation.network().serve(kService, [&](const sys::HttpServerRequest& request) {
+    if (!simulation.clock().sleep_for(std::chrono::hours(1), request.ctx)) ++given_up;
+    return sys::HttpResponse{.status = 200};
+  });
+  Machine& machine = simulation.add_machine("m1");
+  const Outcome outcome = simulation.run([&] {
+    machine.boot(
+        [&](sys::World& world) {
+          const auto code_of = [&](const sys::HttpRequest& request, const sys::CallContext& ctx) {
+            const auto answer = world.http.send(request, ctx);
+            EXPECT_FALSE(answer);
+            return answer ? ErrorCode::kFailed : answer.error().code();
+          };
+          const sys::HttpRequest patient = {.url = kService + "/x",
+                                            .stall_timeout = std::chrono::hours(2)};
+          EXPECT_EQ(code_of({.url = kService + "/x"}, {}), ErrorCode::kUnknownOutcome);
+          EXPECT_EQ(
+              code_of(patient, {.deadline = world.clock.mono_now() + std::chrono::seconds(5)}),
+              ErrorCode::kDeadlineExceeded);
+          std::stop_source stop;
+          const auto other = world.threads.spawn("other", [&](const std::stop_token&) {
+            (void)world.clock.sleep_for(std::chrono::minutes(1), {});
+            stop.request_stop();
+          });
+          EXPECT_EQ(code_of(patient, {.stop = stop.get_token()}), ErrorCode::kCancelled);
+          EXPECT_TRUE(world.http.send(patient, {}));
+        },
+        {});
+  });
+  EXPECT_TRUE(outcome.ok) << outcome.failure;
+  EXPECT_EQ(given_up, 3);
 }
 
 TEST(SimNetwork, WeatherBringsEveryFate) {

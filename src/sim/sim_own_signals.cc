@@ -21,7 +21,10 @@ class SimOwnSignals::Subscription : public sys::SignalSubscription {
       : owner_(owner), home_(&owner.kernel_.current_domain()), numbers_(std::move(numbers)) {
     owner_.subscriptions_.emplace(home_, this);
   }
-  ~Subscription() override { owner_.subscriptions_.erase(home_); }
+  ~Subscription() override {
+    std::erase_if(owner_.subscriptions_,
+                  [this](const auto& entry) { return entry.second == this; });
+  }
 
   bool hears(int number) const {
     return std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end();
@@ -63,20 +66,21 @@ Result<std::unique_ptr<sys::SignalSubscription>> SimOwnSignals::subscribe(
     const std::vector<int>& signal_numbers) {
   if (!kernel_.step("signals.subscribe")) return gone_error();
   OUTLAST_TRY(sys::check_subscribed_signals(signal_numbers));
-  if (subscriptions_.contains(&kernel_.current_domain())) {
-    return Error(ErrorCode::kAlreadyExists, "somebody listens for signals already");
-  }
   return std::make_unique<Subscription>(*this, signal_numbers);
 }
 
 bool SimOwnSignals::hears(const Domain& process, int signal_number) const {
-  const auto found = subscriptions_.find(&process);
-  return found != subscriptions_.end() && found->second->hears(signal_number);
+  const auto [begin, end] = subscriptions_.equal_range(&process);
+  return std::any_of(begin, end,
+                     [&](const auto& entry) { return entry.second->hears(signal_number); });
 }
 
 bool SimOwnSignals::deliver(const Domain& process, int signal_number) {
   if (!hears(process, signal_number)) return false;
-  subscriptions_.at(&process)->take(signal_number);
+  const auto [begin, end] = subscriptions_.equal_range(&process);
+  for (auto entry = begin; entry != end; ++entry) {  // of one process: as they subscribed
+    if (entry->second->hears(signal_number)) entry->second->take(signal_number);
+  }
   return true;
 }
 

@@ -27,7 +27,7 @@ class SimOwnSignals : public sys::OwnSignals {
  private:
   class Subscription;
   Kernel& kernel_;
-  std::map<const Domain*, Subscription*> subscriptions_;  // only looked up: its order is by chance
+  std::multimap<const Domain*, Subscription*> subscriptions_;  // only looked up: order by chance
 };
 
 }  // namespace outlast::sim

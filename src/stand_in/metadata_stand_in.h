@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "stand_in/happening.h"
 #include "sys/clock.h"
 #include "sys/http_server.h"
 #include "sys/threads.h"
@@ -29,6 +31,9 @@ class MetadataStandIn {
   virtual void announce(Duration left) = 0;
   // It does not say so any more.
   virtual void withdraw() = 0;
+  // Anything of happenings_of() its cloud, the two above among them. kInvalidArgument if this is
+  // none of it.
+  virtual Result<void> happen(const Happening& happening) = 0;
   // How often it was told that what it announced may happen at once (Azure's StartRequests).
   virtual int acknowledgements() const = 0;
 
@@ -36,15 +41,21 @@ class MetadataStandIn {
   virtual std::vector<std::pair<std::string, std::string>> environment(
       const std::string& url) const = 0;
 
-  // Requests that wait for a change are answered now: the server is about to end.
+  // Requests that wait for a change, or hang, are answered now: the server is about to end.
   virtual void release_waiting() = 0;
 };
+
+// Called with what a person may want to know of the requests that come, by the thread that answers
+// them: each acknowledgement, and each kind of request that is refused, once. `event` is a word for
+// programs, "acknowledged" or "refused".
+using Listener = std::function<void(std::string_view event, const std::string& sentence)>;
 
 // The clouds there are stand-ins of.
 std::vector<std::string> stand_in_names();  // "gce", "ec2", "azure"
 
 // kInvalidArgument if there is no such cloud.
 Result<std::unique_ptr<MetadataStandIn>> make_stand_in(std::string_view name, sys::Clock& clock,
-                                                       sys::Threads& threads);
+                                                       sys::Threads& threads,
+                                                       Listener listener = {});
 
 }  // namespace outlast::stand_in

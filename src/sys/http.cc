@@ -127,6 +127,12 @@ Result<HttpUrl> parse_http_url(std::string_view url) {
   return parts;
 }
 
+bool declares_more_than_it_has(const HttpResponse& answer) {
+  const auto declared =
+      parse_number<std::uint64_t>(find_header(answer.headers, "Content-Length").value_or(""));
+  return declared && *declared > answer.body.size();
+}
+
 std::uint64_t body_size(const HttpRequest& request) {
   return request.streamed_body != nullptr ? request.streamed_body->size() : request.body.size();
 }

@@ -43,6 +43,9 @@ struct HttpResponse {
   std::string body = {};  // what the request's sink did not take
 };
 
+// Whether its Content-Length is more than its body: to a server, that it is to be cut off.
+bool declares_more_than_it_has(const HttpResponse& answer);
+
 struct HttpRequest {
   std::string method = "GET";
   // http:// or https://, percent-encoded: sent as it is, dots and double slashes included.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "sys/call_context.h"
 #include "sys/http.h"
 
 namespace outlast::sys {
@@ -16,12 +17,16 @@ struct HttpServerRequest {
   HttpHeaders headers = {};
   std::string body = {};
   std::string peer = {};  // the client's address, without its port
+  // For a handler that waits: past its deadline, or once it is stopped, nobody waits for the answer
+  // any more. The server ends, or, in simulation, the client has given up.
+  CallContext ctx = {};
 };
 
 // Answers a request; called from several threads at once, and may take its time. Content-Length is
-// added; an answer to HEAD may bring its own, and its body is not sent. `Connection: close` closes
-// the connection afterwards. What cannot be sent (a header with a line break or of over 60 KiB, an
-// interim status) becomes a 500.
+// added; an answer to HEAD may bring its own, and its body is not sent. An answer that declares
+// more than its body has is cut off: the connection breaks after what there is. `Connection: close`
+// closes the connection afterwards. What cannot be sent (a header with a line break or of over 60
+// KiB, an interim status) becomes a 500.
 using HttpHandler = std::function<HttpResponse(const HttpServerRequest&)>;
 
 // What is not a request in HTTP/1.1, is too large (headers of 60 KiB, or a body over its limit) or
@@ -32,7 +37,8 @@ struct HttpServerOptions {
   std::uint64_t body_bytes_max = 64U << 20U;
 };
 
-// Serves until it is destroyed, which closes the connections and waits for handlers that still run.
+// Serves until it is destroyed, which closes the connections, stops the requests and waits for
+// handlers that still run.
 class HttpServer {
  public:
   virtual ~HttpServer() = default;

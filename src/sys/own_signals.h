@@ -30,10 +30,10 @@ class OwnSignals {
  public:
   virtual ~OwnSignals() = default;
   // From now on these are heard instead of ending the program: of SIGTERM, SIGINT, SIGHUP, SIGUSR1
-  // and SIGUSR2 (others: kInvalidArgument). kAlreadyExists while there is another subscription:
-  // what one of two listeners hears, the other would miss. SIGHUP and SIGINT stay ignored if they
-  // are: that is how nohup, and a shell's '&', protect what they start. Programs that we start do
-  // not notice any of this.
+  // and SIGUSR2 (others: kInvalidArgument). Who listens does not take it from others who do: each
+  // hears all of its own. kUnavailable for one listener too many: there are some eight at once.
+  // SIGHUP and SIGINT stay ignored if they are: that is how nohup, and a shell's '&', protect what
+  // they start. Programs that we start do not notice any of this.
   virtual Result<std::unique_ptr<SignalSubscription>> subscribe(
       const std::vector<int>& signal_numbers) = 0;
 };

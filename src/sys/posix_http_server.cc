@@ -38,6 +38,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -108,10 +109,12 @@ std::string fault_in(const HttpResponse& answer) {
 // One connection, from its first request to its last. Confined to its thread.
 class Session {
  public:
-  Session(asio::ip::tcp::socket& socket, std::uint64_t body_bytes_max, const HttpHandler& handler)
+  Session(asio::ip::tcp::socket& socket, std::uint64_t body_bytes_max, const HttpHandler& handler,
+          std::stop_token stop)
       : socket_(socket),
         body_bytes_max_(body_bytes_max),
         handler_(handler),
+        stop_(std::move(stop)),
         buffer_(kReadBufferBytes) {
     beast::error_code ignored;
     const auto peer = socket_.remote_endpoint(ignored);
@@ -158,7 +161,8 @@ class Session {
                             .target = std::string(request.target()),
                             .headers = {},
                             .body = {},
-                            .peer = peer_};
+                            .peer = peer_,
+                            .ctx = {.stop = stop_}};
     for (const auto& field : request) {
       asked.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
     }
@@ -210,6 +214,8 @@ class Session {
     const bool has_no_body = made.status == 204 || made.status == 304;
     if (has_no_body) {
       response.erase(http::field::content_length);
+    } else if (!is_head && declares_more_than_it_has(made)) {
+      keep = false;  // what is missing never comes
     } else if (!is_head || response.count(http::field::content_length) == 0) {
       response.content_length(made.body.size());
     }
@@ -223,6 +229,7 @@ class Session {
   asio::ip::tcp::socket& socket_;
   const std::uint64_t body_bytes_max_;
   const HttpHandler& handler_;
+  const std::stop_token stop_;
   beast::flat_buffer buffer_;
   std::string peer_;
 };
@@ -249,6 +256,7 @@ class PosixHttpServer : public HttpServer {
         if (!connection.ended) ::shutdown(connection.fd, SHUT_RDWR);
       }
     }
+    stop_.request_stop();
     acceptor_.join();
     for (Connection& connection : connections_) connection.thread.join();
   }
@@ -319,7 +327,7 @@ class PosixHttpServer : public HttpServer {
 
   void serve(Connection& connection, asio::ip::tcp::socket socket) {
     ::pthread_setname_np(::pthread_self(), "http-session");
-    Session(socket, body_bytes_max_, handler_).run();
+    Session(socket, body_bytes_max_, handler_, stop_.get_token()).run();
     const std::scoped_lock lock(mutex_);
     connection.ended = true;
     changed_.notify_all();
@@ -334,6 +342,7 @@ class PosixHttpServer : public HttpServer {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;
+  std::stop_source stop_;  // of the requests
   std::list<Connection> connections_;
   std::thread acceptor_;  // last: it uses all of the above
 };

@@ -15,8 +15,11 @@
 #include "base/error.h"
 #include "sys/http.h"
 #include "sys/http_server.h"
+#include "sys/inbox.h"
 #include "sys/posix_test_socket.h"
+#include "sys/posix_threads.h"
 #include "sys/testing/http_parts.h"
+#include "sys/threads.h"
 
 namespace outlast::sys::testing {
 namespace {
@@ -168,6 +171,25 @@ TEST_F(PosixHttpServerTest, ItsEndClosesIdleConnectionsAndWaitsForHandlers) {
   go_on.release();
   end.join();
   EXPECT_TRUE(ended);
+}
+
+TEST_F(PosixHttpServerTest, ItsEndStopsTheRequestsThatAHandlerStillWaitsWith) {
+  std::binary_semaphore began(0);
+  const std::unique_ptr<Threads> threads = make_posix_threads();
+  Inbox<int> never(*threads, 1);
+  recorder_.answer_with([&](const HttpServerRequest& request) {
+    began.release();
+    const auto got = never.receive(request.ctx);
+    EXPECT_FALSE(got);
+    if (!got) {
+      EXPECT_EQ(got.error().code(), ErrorCode::kCancelled);
+    }
+    return HttpResponse{.status = 200};
+  });
+  TestSocket busy = open();
+  busy.write("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+  began.acquire();
+  server_.reset();
 }
 
 TEST_F(PosixHttpServerTest, ItListensOnlyOnAnAddressOfThisMachine) {

@@ -51,12 +51,12 @@ def is_alive(pid):
 class Run:
     """One 'outlast run'."""
 
-    def __init__(self, words, folder, environment):
+    def __init__(self, words, folder, environment, prefix=()):
         self.folder = folder
         self.out = tempfile.TemporaryFile()
         self.err = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([PROGRAM, "run", *map(str, words)], cwd=folder, stdin=subprocess.DEVNULL,
-                                        stdout=self.out, stderr=self.err, env=environment)
+        self.process = subprocess.Popen([*prefix, PROGRAM, "run", *map(str, words)], cwd=folder, env=environment,
+                                        stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
 
     def has_ended(self):
         return self.process.poll() is not None
@@ -102,6 +102,7 @@ class AgentTest(unittest.TestCase):
         self.work = self.folder("work")
         self.environment = {**os.environ, "PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1",
                             "SCRATCH": str(self.scratch)}
+        self.prefix = []  # before the program
         self.runs = []
         self.addCleanup(self.end_runs)
 
@@ -132,7 +133,7 @@ class AgentTest(unittest.TestCase):
 
     def start(self, *words, folder=None):
         """outlast run with exactly these words."""
-        run = Run(words, folder or self.work, self.environment)
+        run = Run(words, folder or self.work, self.environment, self.prefix)
         self.runs.append(run)
         return run
 

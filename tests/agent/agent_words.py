@@ -26,7 +26,7 @@ class Words(AgentTest):
         root = ["--root", self.root]
         self.refused("what is to be run\\? Give a job file, or a command after '--'", *root)
         self.refused("the command after '--' is empty", *root, "--", "")
-        notice = "it is file:PATH or none"
+        notice = "it is one of auto, gce, ec2, azure, slurm, kubernetes, signal, file:PATH or none"
         self.refused_option(f"--notice nonsense: {notice}", "--notice", "nonsense")
         self.refused_option(f"--notice file:: {notice}", "--notice", "file:")
         self.refused_option("checkpoint.every: 'checkpoint.every' must be auto, a duration such as 30m, or a count "

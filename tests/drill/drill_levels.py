@@ -5,6 +5,9 @@ import drill_rig
 from drill_rig import DrillTest
 
 
+WITH_NOTICE = ["signal", "file", "slurm", "gce", "ec2", "azure"]
+
+
 class Levels(DrillTest):
     """Undisturbed once; every source is rehearsed against that."""
 
@@ -22,17 +25,6 @@ class Levels(DrillTest):
                 self.assertEqual(report["source"], source)
                 yield report
 
-    def in_clouds(self, *options):
-        """The clouds' stand-ins, where the program has them."""
-        for source in ("gce", "ec2", "azure"):
-            with self.subTest(source):
-                process = self.start("--json", "--as", source, *options, "--", *self.command)
-                out, err = process.communicate(timeout=drill_rig.PATIENCE)
-                if "there is no stand-in" in err + out:
-                    self.skipTest("this program has no stand-ins")
-                self.assertEqual(process.returncode, 0, out + err)
-                self.nothing_is_left()
-
 
 class Level1(Levels):
     """On SIGTERM it saves and leaves: with a notice, nothing is lost."""
@@ -41,14 +33,11 @@ class Level1(Levels):
     expect = ["--notice-time", "3s", "--expect", "lost<=0,resumed,identical,clean"]
 
     def test_nothing_is_lost(self):
-        for report in self.every_source(["signal", "file", "slurm"], "--preemptions", "2", *self.expect):
+        for report in self.every_source(WITH_NOTICE, "--preemptions", "2", *self.expect):
             self.assertEqual([life["outcome"] for life in report["disturbed"]["lives"]], ["left", "left", "done"])
             for life in report["disturbed"]["lives"][:-1]:
                 self.assertIsNotNone(life["injections"][0]["asked"])
                 self.assertIsNotNone(life["injections"][0]["notice_to_committed"])
-
-    def test_nothing_is_lost_in_clouds(self):
-        self.in_clouds("--preemptions", "2", *self.expect)
 
     def test_without_a_notice_it_goes_on_from_what_was_saved(self):
         report = self.drill("--as", "kill", "--schedule", "3s, 3s", "--every", "1s", "--", *self.command)
@@ -68,12 +57,8 @@ class Level0(Levels):
     command = ["sh", "counter.sh", "--steps", "70", "--save-every", "10", "--pause", "0.1"]
 
     def test_it_goes_on_from_its_files(self):
-        sources = ["signal", "file", "slurm", "kill"]
-        for report in self.every_source(sources, "--schedule", "3s, 3s", "--every", "1s"):
+        for report in self.every_source([*WITH_NOTICE, "kill"], "--schedule", "3s, 3s", "--every", "1s"):
             self.assertTrue(self.resumed(report))
-
-    def test_it_goes_on_from_its_files_in_clouds(self):
-        self.in_clouds("--schedule", "3s, 3s", "--notice-time", "3s", "--every", "1s")
 
     def test_a_job_file_says_the_same(self):
         (self.work / "job.yaml").write_text("name: counted\nrun: sh counter.sh --steps 40 --pause 0.1\n"

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pty.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,6 +96,51 @@ Ended outlast_on_terminal(const std::vector<std::string>& arguments, const How& 
   }
   ::close(terminal);
   wait_for(child, ended);
+  return ended;
+}
+
+Running::Running(const std::vector<std::string>& arguments) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+  child_ = ::fork();
+  if (child_ < 0) throw std::runtime_error("fork failed");
+  if (child_ == 0) {
+    redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
+    redirect(STDERR_FILENO, folder_.path() + "/err", O_WRONLY | O_CREAT);
+    if (::dup2(ends[1], STDOUT_FILENO) < 0) ::_exit(125);
+    become(with_program(arguments), {});
+  }
+  ::close(ends[1]);
+  out_ = ends[0];
+}
+
+Running::~Running() {
+  if (child_ > 0) {
+    ::kill(child_, SIGKILL);
+    (void)wait();
+  }
+  ::close(out_);
+}
+
+std::string Running::read_line() {
+  std::string line;
+  for (char c = '\0'; ::read(out_, &c, 1) == 1;) {
+    line += c;
+    if (c == '\n') break;
+  }
+  return line;
+}
+
+void Running::signal(int signal_number) const {
+  if (child_ > 0) ::kill(child_, signal_number);
+}
+
+Ended Running::wait() {
+  Ended ended;
+  for (std::string line = read_line(); !line.empty(); line = read_line()) ended.out += line;
+  wait_for(child_, ended);
+  child_ = -1;
+  ended.err = read_text(folder_.path() + "/err");
   return ended;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,11 +28,6 @@ Ended run(const std::vector<std::string>& argv, const How& how = {});
 // On a terminal of 80 columns: everything that appears there.
 Ended outlast_on_terminal(const std::vector<std::string>& arguments, const How& how = {});
 
-// Whether a program of this name is in PATH.
-bool is_installed(const std::string& name);
-
-std::string read_text(const std::string& path);
-
 // A folder that is removed, with its files, at the end.
 class TemporaryFolder {
  public:
@@ -45,5 +42,30 @@ class TemporaryFolder {
  private:
   std::string path_;
 };
+
+// The program that was built, while it runs. Killed at the end if it still does.
+class Running {
+ public:
+  explicit Running(const std::vector<std::string>& arguments);
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  // The next line of its standard output, waiting for it; "" when there are no more.
+  std::string read_line();
+  void signal(int signal_number) const;
+  // Waits for its end. What was not read of its output is in `out`.
+  Ended wait();
+
+ private:
+  TemporaryFolder folder_;
+  pid_t child_ = -1;
+  int out_ = -1;
+};
+
+// Whether a program of this name is in PATH.
+bool is_installed(const std::string& name);
+
+std::string read_text(const std::string& path);
 
 }  // namespace outlast::e2e

@@ -37,6 +37,8 @@ GO = {
 NPM = {
     "azurite": ("3.35.0", "node_modules/azurite/dist/src/blob/main.js"),
     "s3rver": ("3.7.1", "node_modules/s3rver/bin/s3rver.js"),
+    # No server: what tests/report drives a browser with.
+    "playwright-core": ("1.65.0", "node_modules/playwright-core/index.js"),
 }
 
 # Virtual environments, and the file that pins what is in each. python-clients: gcp-storage-emulator, and

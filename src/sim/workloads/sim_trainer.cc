@@ -71,6 +71,7 @@ class TrainerLife {
       ++learnt.step;
       learnt.value = learn(learnt.value, learnt.step);
       self_.out(fmt::format("step {}/{}\n", learnt.step, trainer_.steps));
+      if (trainer_.reached) trainer_.reached(learnt.step);
       if (world_.random.chance(trainer_.crash_per_step)) return 1;
       const int signal_number = next_signal();
       const bool is_due = learnt.step % trainer_.save_every == 0 || learnt.step == trainer_.steps;

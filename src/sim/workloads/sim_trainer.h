@@ -35,6 +35,8 @@ struct SimTrainer {
   std::function<void(std::uint64_t learnt)> finished = {};
   // Told what it begins with; nullopt if what lies there is not what it once wrote.
   std::function<void(std::optional<std::uint64_t> step)> began = {};
+  // Told after each step, if anybody wants to know.
+  std::function<void(std::uint64_t step)> reached = {};
 };
 
 // What is learnt after all steps.

@@ -21,6 +21,7 @@
 #include "sys/call_context.h"
 #include "sys/http.h"
 #include "sys/http_server.h"
+#include "sys/inbox.h"
 #include "sys/testing/http_parts.h"
 #include "sys/testing/world_maker.h"
 #include "sys/threads.h"
@@ -140,6 +141,52 @@ TEST_P(HttpSuite, SomeAnswersNeverHaveABody) {
         EXPECT_EQ(answer->body, "");
       }
     }
+  });
+}
+
+TEST_P(HttpSuite, AnAnswerThatDeclaresMoreThanItHasIsCutOff) {
+  run([](const Setting& s) {
+    s.server.answer_with({.status = 200, .headers = {{"Content-Length", "100"}}, .body = "half"});
+    std::string received;
+    const auto answer =
+        s.send({.url = "/x", .sink = [&](const HttpResponse&, BytesView piece) -> Result<void> {
+                  received += as_text(piece);
+                  return {};
+                }});
+    EXPECT_EQ(code_of(answer), ErrorCode::kUnknownOutcome);
+    EXPECT_EQ(received, "half");
+    EXPECT_EQ(code_of(s.send({.url = "/x"})), ErrorCode::kUnknownOutcome);
+    s.server.answer_with({.status = 200, .headers = {{"Content-Length", "3"}}, .body = "whole"});
+    const auto whole = s.send({.url = "/x"});
+    ASSERT_TRUE(whole) << whole.error().to_string();
+    EXPECT_EQ(whole->body, "whole");
+  });
+}
+
+// A handler that waits is not alone in the world: somebody else's request, or any other thread, can
+// end its wait.
+TEST_P(HttpSuite, AHandlerMayWaitUntilSomethingHappens) {
+  GetParam().run([&](World& world, const std::string&) {
+    Inbox<std::string> news(world.threads, 1);
+    const auto server = world.http_servers.listen({}, [&](const HttpServerRequest& request) {
+      if (request.method == "PUT") {
+        return HttpResponse{.status = news.try_post(request.body) ? 200 : 500};
+      }
+      const Result<std::string> heard = news.receive(request.ctx);
+      return HttpResponse{.status = heard ? 200 : 504, .body = heard.value_or("")};
+    });
+    ASSERT_TRUE(server) << server.error().to_string();
+    const std::string url = fmt::format("http://127.0.0.1:{}/", (*server)->port());
+    Result<HttpResponse> heard = Error(ErrorCode::kFailed, "nothing came");
+    const auto listener = world.threads.spawn("listener", [&](const std::stop_token&) {
+      heard = world.http.send({.url = url, .direct = true}, {});
+    });
+    ASSERT_TRUE(world.http.send(
+        {.method = "PUT", .url = url, .body = as_bytes("it ends"), .direct = true}, {}));
+    listener->join();
+    ASSERT_TRUE(heard) << heard.error().to_string();
+    EXPECT_EQ(heard->status, 200);
+    EXPECT_EQ(heard->body, "it ends");
   });
 }
 

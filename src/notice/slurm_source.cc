@@ -1,0 +1,138 @@
+#include "notice/slurm_source.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "notice/notice_board.h"
+#include "notice/slurm_control.h"
+#include "notice/slurm_job.h"
+#include "notice/slurm_place.h"
+#include "sys/call_context.h"
+#include "sys/own_signals.h"
+#include "sys/world.h"
+
+namespace outlast::notice {
+namespace {
+
+// A cluster has thousands of jobs and one controller.
+constexpr Duration kAskEvery = std::chrono::minutes(1);
+// Slurm counts in seconds: what differs by less is the same end.
+constexpr Duration kSameEnd = std::chrono::seconds(2);
+
+}  // namespace
+
+SlurmSource::SlurmSource(std::unique_ptr<sys::SignalSubscription> heard, sys::World& world,
+                         SlurmPlace place, const Logger& log, Duration grace)
+    : heard_(std::move(heard)),
+      clock_(world.clock),
+      control_(world, place.job),
+      place_(std::move(place)),
+      log_(log),
+      after_term_(grace) {}
+
+Result<std::unique_ptr<SlurmSource>> SlurmSource::make(sys::World& world, SlurmPlace place,
+                                                       const Logger& log, Duration grace) {
+  OUTLAST_TRY_ASSIGN(std::unique_ptr<sys::SignalSubscription> heard,
+                     world.own_signals.subscribe({SIGTERM, SIGUSR1}));
+  return std::unique_ptr<SlurmSource>(
+      new SlurmSource(std::move(heard), world, std::move(place), log, grace));
+}
+
+void SlurmSource::watch(NoticeBoard& board, const sys::CallContext& ctx) {
+  board.set_place(place_.facts);
+  if (place_.ends) post_limit(*place_.ends, board);
+  while (true) {
+    look(board, ctx);
+    const MonoTime again = saturating_add(clock_.mono_now(), kAskEvery);
+    const Result<int> signal = heard_->next(ctx.until(again));
+    if (signal && *signal == SIGTERM) take_term(board);
+    if (signal || clock_.mono_now() >= again) continue;
+    if (!clock_.sleep_until(again, ctx)) return;  // stopped; or it cannot be listened any more
+  }
+}
+
+void SlurmSource::look(NoticeBoard& board, const sys::CallContext& ctx) {
+  const Result<SlurmJob> job = control_.show_job(ctx);
+  if (!job) {
+    // What was said before still holds.
+    if (!is_away_ && job.error().code() != ErrorCode::kCancelled) {
+      is_away_ = true;
+      log_.warning("notice.slurm_silent", {{"job", place_.job}, {"error", job.error()}});
+    }
+    return;
+  }
+  is_away_ = false;
+  if (!knows_after_term_) {
+    const SlurmConfig config = control_.show_config(ctx).value_or(SlurmConfig());
+    knows_after_term_ = config.kill_wait.has_value();
+    after_term_ = config.kill_wait.value_or(after_term_);
+  }
+  take(*job, board);
+}
+
+// At once, before anybody is asked: the trainer may have got it, too, and end of it any moment.
+void SlurmSource::take_term(NoticeBoard& board) {
+  const MonoTime ends = saturating_add(clock_.mono_now(), after_term_);
+  term_ends_ = std::min(term_ends_.value_or(ends), ends);
+  post(*term_ends_,
+       fmt::format("SIGTERM in Slurm job {}, which leaves {}", place_.job,
+                   format_duration_short(after_term_)),
+       board);
+}
+
+void SlurmSource::take(const SlurmJob& job, NoticeBoard& board) {
+  if (has_ended(job)) {
+    // Its end has begun, and SIGTERM is on its way.
+    if (!term_ends_) term_ends_ = saturating_add(clock_.mono_now(), after_term_);
+    post(*term_ends_, fmt::format("Slurm ends job {} ({})", place_.job, job.state), board);
+  } else if (job.preempted && job.ends) {
+    // Also after SIGTERM: steps get it when the grace begins.
+    post(as_mono(*job.ends), fmt::format("Slurm preempts job {}", place_.job), board);
+  } else if (term_ends_) {
+    return;  // somebody sent it by hand, and it was said
+  } else if (job.ends) {
+    post_limit(*job.ends, board);
+  } else if (said_) {
+    said_.reset();
+    board.withdraw(name());
+  }
+}
+
+void SlurmSource::post_limit(WallTime ends, NoticeBoard& board) {
+  post(as_mono(ends), fmt::format("the time limit of Slurm job {}", place_.job), board);
+}
+
+void SlurmSource::post(MonoTime ends, std::string why, NoticeBoard& board) {
+  const bool is_same =
+      said_ && said_->why == why && ends - said_->ends < kSameEnd && said_->ends - ends < kSameEnd;
+  if (is_same) return;
+  said_ = Notice{.source = name(), .ends = ends, .why = std::move(why)};
+  board.post(*said_);
+}
+
+MonoTime SlurmSource::as_mono(WallTime time) {
+  return saturating_add(clock_.mono_now(), time - clock_.wall_now());
+}
+
+Result<std::string> SlurmSource::release(const sys::CallContext& ctx) {
+  const std::string doing = fmt::format("see to it that Slurm queues job {} again", place_.job);
+  OUTLAST_TRY_ASSIGN(const SlurmJob job, control_.show_job(ctx).while_doing(doing));
+  const SlurmConfig config = control_.show_config(ctx).value_or(SlurmConfig());
+  OUTLAST_TRY_ASSIGN(const SlurmRelease release, plan_slurm_release(job, config, place_.restarts));
+  if (!release.requeue) return release.why;
+  OUTLAST_TRY(control_.requeue(ctx).while_doing(doing));
+  return fmt::format("Slurm job {} is queued again", place_.job);
+}
+
+}  // namespace outlast::notice
