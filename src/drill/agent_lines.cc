@@ -15,18 +15,24 @@ namespace outlast::drill {
 namespace {
 
 std::optional<AgentEvent> read_event(std::string_view text) {
-  Result<Json> json = parse_json(text);
+  const Result<Json> json = parse_json(text);
   if (!json) return std::nullopt;
   const Result<std::string> time = json_string(*json, "time");
   Result<std::string> kind = json_string(*json, "event");
   Result<std::string> sentence = json_string(*json, "text");
-  if (!time || !kind || !sentence || !json_string(*json, "level")) return std::nullopt;
+  Result<std::string> level = json_string(*json, "level");
+  if (!time || !kind || !sentence || !level) return std::nullopt;
   const Result<WallTime> when = parse_rfc3339(*time);
   if (!when) return std::nullopt;
-  return AgentEvent{.time = *when,
-                    .kind = *std::move(kind),
-                    .sentence = *std::move(sentence),
-                    .line = *std::move(json)};
+  AgentEvent event = {.time = *when,
+                      .kind = *std::move(kind),
+                      .level = *std::move(level),
+                      .sentence = *std::move(sentence)};
+  for (const auto& [name, value] : json->items()) {
+    if (value.is_string()) event.texts[name] = value.get<std::string>();
+    if (value.is_number()) event.numbers[name] = value.get<double>();
+  }
+  return event;
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 
 #include <cstddef>
 #include <functional>
-#include <nlohmann/json.hpp>  // IWYU pragma: keep
+#include <map>
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
 #include "base/time.h"
 
 namespace outlast::drill {
@@ -15,8 +14,11 @@ namespace outlast::drill {
 struct AgentEvent {
   WallTime time = {};
   std::string kind = {};
+  std::string level = {};
   std::string sentence = {};
-  Json line = {};  // all of it
+  // Its facts, by name.
+  std::map<std::string, std::string> texts = {};
+  std::map<std::string, double> numbers = {};
 };
 
 // Takes the standard error of 'outlast run --json' apart: events, and between them what the trainer

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,7 +20,6 @@
 #include "stand_in/metadata_stand_in.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
-#include "sys/http.h"
 #include "sys/http_server.h"
 #include "sys/process.h"
 #include "sys/world.h"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/check.h"
 #include "base/encoding.h"
 #include "base/error.h"
+#include "sim/kernel.h"
 #include "sim/simulation.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
@@ -18,7 +19,6 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "base/units.h"
 #include "drill/bad_news.h"
 #include "drill/clean_folder.h"
 #include "drill/expectations.h"
@@ -34,6 +34,7 @@
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
 #include "sys/world.h"
+#include "trainer_files/layouts.h"
 
 namespace outlast::drill {
 namespace {
@@ -78,7 +79,7 @@ Result<std::string> make_scratch(sys::World& world, const DrillOptions& options)
     return *options.keep;
   }
   const std::string temporary = world.environment.get("TMPDIR").value_or("/tmp");
-  const std::string path =
+  std::string path =
       sys::join_path(temporary.empty() ? "/tmp" : temporary,
                      fmt::format("outlast-drill-{}", make_token(world.random, kScratchToken)));
   OUTLAST_TRY(world.files.make_dir(path).while_doing("make a folder for the drill"));
@@ -100,7 +101,7 @@ class Drill {
                .command = options_.command_text,
                .source = std::string(to_string(options_.source)),
                .began = world_.clock.wall_now()};
-    OUTLAST_TRY(options_.baseline ? take_baseline(ctx) : run_undisturbed(ctx));
+    OUTLAST_TRY(options_.baseline ? take_baseline(*options_.baseline, ctx) : run_undisturbed(ctx));
     OUTLAST_TRY_ASSIGN(Rehearsal::RunPlan plan, plan_disturbed());
     report_.planned = plan.schedule.size();
     report_.notice_time = std::chrono::duration<double>(plan.notice_time).count();
@@ -162,14 +163,14 @@ class Drill {
                                       as_bytes(pretty_json(run) + "\n"));
   }
 
-  Result<void> take_baseline(const sys::CallContext& ctx) {
-    const std::string folder = sys::join_path(*options_.baseline, "undisturbed");
+  Result<void> take_baseline(const std::string& kept, const sys::CallContext& ctx) {
+    const std::string folder = sys::join_path(kept, "undisturbed");
     Result<FinalResult> result = load_result(world_, sys::join_path(folder, "root"), job(), ctx);
     if (!result) {
       return Error(ErrorCode::kNotFound,
                    fmt::format("{} holds no undisturbed run of job '{}', as 'outlast drill --keep' "
                                "leaves one: {}",
-                               *options_.baseline, job(), result.error().to_string()));
+                               kept, job(), result.error().to_string()));
     }
     result_ = *std::move(result);
     const Result<std::string> text =
@@ -197,9 +198,8 @@ class Drill {
     } else {
       if (!report_.undisturbed) {
         return wrong_request(
-            fmt::format("how long an undisturbed run takes is not in {}: say when "
-                        "to disturb this one, with --schedule or --poisson",
-                        *options_.baseline));
+            "how long an undisturbed run takes was not kept: say when to disturb this one, with "
+            "--schedule or --poisson");
       }
       schedule =
           even_schedule(options_.preemptions, from_seconds(report_.undisturbed->training_seconds),

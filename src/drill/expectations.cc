@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/ascii.h"
@@ -36,8 +37,9 @@ Error wrong_expectation(std::string_view text, std::string_view why) {
 
 std::optional<double> plain_number(std::string_view text) {
   double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, failure] = std::from_chars(begin, end, value, std::chars_format::fixed);
   if (failure != std::errc() || stop != end || text.empty() || value < 0) return std::nullopt;
   return value;
 }

@@ -1,7 +1,6 @@
 #include "drill/findings.h"
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,7 +74,7 @@ class Evidence {
       if (save == saves.end()) continue;
       std::optional<std::uint64_t> last;
       for (const NumberedSample& step : on_scale(record.samples, scale_)) {
-        if (step.sample->at < *written_at(*save)) last = std::max(last.value_or(0), step.step);
+        if (step.sample->at < written_at(*save)) last = std::max(last.value_or(0), step.step);
       }
       return last;
     }
@@ -92,14 +92,14 @@ class Evidence {
     const std::span<const Life> lives = report_.disturbed.lives;
     for (std::size_t i = 1; i < lives.size(); ++i) {
       const Life& life = lives[i];
-      if (records_[i].started_over) {
-        finding.evidence.push_back(
-            fmt::format("machine {}: {}", life.number, *records_[i].started_over));
+      if (const auto& sentence = records_[i].started_over) {
+        finding.evidence.push_back(fmt::format("machine {}: {}", life.number, *sentence));
         continue;
       }
-      if (!life.restored || !life.first_step || !lives[0].first_step) continue;
+      const std::optional<std::uint64_t> very_first = lives[0].first_step;
+      if (!life.restored || !life.first_step || !very_first) continue;
       const std::optional<std::uint64_t> had = step_in(life.restored->checkpoint);
-      if (!had || *life.first_step > *lives[0].first_step || *had <= *life.first_step) continue;
+      if (!had || *life.first_step > *very_first || *had <= *life.first_step) continue;
       finding.evidence.push_back(
           fmt::format("machine {} was given checkpoint {}, written after step {}, and began with "
                       "step {}",

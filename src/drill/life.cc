@@ -79,10 +79,10 @@ LifeDriver::LifeDriver(sys::World& world, BadNews& news, MachinePlan plan,
       out_(plan_.progress),
       err_(plan_.progress) {
   lines_.event = [this](const AgentEvent& event) { heard(event); };
-  lines_.other = [this](std::string_view text) { err_.feed(text, now()); };
+  lines_.other = [this](std::string_view text) { err_.feed(text, elapsed()); };
 }
 
-double LifeDriver::now() {
+double LifeDriver::elapsed() {
   return record_.life.began + seconds(world_.clock.mono_now() - started_);
 }
 
@@ -100,7 +100,7 @@ Result<LifeRecord> LifeDriver::run(std::uint64_t number, double began,
                               .working_dir = plan_.folder,
                               .out = {.target = sys::Output::Sink([this](std::string_view piece) {
                                         last_sign_ = world_.clock.mono_now();
-                                        out_.feed(piece, now());
+                                        out_.feed(piece, elapsed());
                                       })},
                               .err = {.target = sys::Output::Sink([this](std::string_view piece) {
                                         last_sign_ = world_.clock.mono_now();
@@ -115,7 +115,7 @@ Result<LifeRecord> LifeDriver::run(std::uint64_t number, double began,
   news_.finish();
   OUTLAST_TRY(driven);
   take_words();
-  if (record_.life.ended == 0) record_.life.ended = now();
+  if (record_.life.ended == 0) record_.life.ended = elapsed();
   if (record_.life.outcome.empty()) record_.life.outcome = record_.was_killed ? "gone" : "broken";
   // What a machine leaves when it is done with everything is the result, and is compared as such.
   if (record_.life.outcome != "done") {
@@ -129,7 +129,7 @@ Result<void> LifeDriver::drive(std::deque<Planned>& schedule, const sys::CallCon
   while (true) {
     OUTLAST_TRY_ASSIGN(has_ended_, wait_a_while(ctx));
     if (has_ended_) {
-      record_.life.left = record_.life.ended = now();
+      record_.life.left = record_.life.ended = elapsed();
       return {};
     }
     if (training_ && next_ == Next::kNothing && next_at_ == kNever) plan_next(schedule, *training_);
@@ -209,13 +209,13 @@ Result<void> LifeDriver::begin_trouble(std::deque<Planned>& schedule) {
     doing_("the machine is gone");
     const Result<std::vector<std::string>> open =
         files_being_written(world_, *agent_, plan_.trainer);
-    record_.life.injections.push_back({.trouble = Trouble::kKill, .at = now()});
+    record_.life.injections.push_back({.trouble = Trouble::kKill, .at = elapsed()});
     return kill(open.value_or(std::vector<std::string>()));
   }
   const Duration left = planned.trouble == Trouble::kTooLate ? kLateNotice : plan_.notice_time;
   record_.ignores_sigterm = ignores_sigterm(world_, *agent_);
   record_.life.injections.push_back(
-      {.trouble = planned.trouble, .at = now(), .notice_time = seconds(left)});
+      {.trouble = planned.trouble, .at = elapsed(), .notice_time = seconds(left)});
   doing_(fmt::format("notice: {} left", format_duration_short(left)));
   OUTLAST_TRY(news_.announce(*agent_, left));
   const bool stays = planned.trouble == Trouble::kWithdrawn;
@@ -235,14 +235,14 @@ Result<void> LifeDriver::look_for_open_file(std::deque<Planned>& schedule) {
   schedule.pop_front();
   doing_("the machine is gone");
   record_.life.injections.push_back(
-      {.trouble = open.empty() ? Trouble::kKill : Trouble::kMidSave, .at = now()});
+      {.trouble = open.empty() ? Trouble::kKill : Trouble::kMidSave, .at = elapsed()});
   return kill(open);
 }
 
 Result<void> LifeDriver::kill(const std::vector<std::string>& open) {
   OUTLAST_TRY(end_machine(world_, *agent_));
   has_ended_ = true;
-  record_.life.ended = now();
+  record_.life.ended = elapsed();
   record_.was_killed = true;
   record_.written_in_place = open;
   return {};
@@ -258,7 +258,7 @@ void LifeDriver::take_words() {
 }
 
 void LifeDriver::heard(const AgentEvent& event) {
-  take_event(event, now(), record_);
+  take_event(event, elapsed(), record_);
   if (record_.life.training && !training_) {
     training_ = world_.clock.mono_now();
     if (wake_) wake_();

@@ -66,7 +66,7 @@ class LifeDriver {
   void plan_next(const std::deque<Planned>& schedule, MonoTime from);
   void heard(const AgentEvent& event);
   void take_words();
-  double now();
+  double elapsed();  // of the run, until now
   MonoTime next_time() const;
 
   sys::World& world_;

@@ -5,14 +5,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "drill/agent_lines.h"
@@ -26,37 +24,39 @@ constexpr std::size_t kWarningsMax = 20;
 constexpr std::array<std::string_view, 6> kOutcomes = {"done",   "left",      "failed",
                                                        "broken", "cancelled", "taken-over"};
 
-std::optional<std::uint64_t> number_in(const Json& line, std::string_view key) {
-  const Result<std::uint64_t> number = json_uint(line, key);
-  if (!number) return std::nullopt;
-  return *number;
+std::optional<std::uint64_t> number_in(const AgentEvent& event, const std::string& name) {
+  const auto found = event.numbers.find(name);
+  if (found == event.numbers.end() || found->second < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(found->second);
 }
 
-std::string text_in(const Json& line, std::string_view key) {
-  return json_string(line, key).value_or("");
+std::string text_in(const AgentEvent& event, const std::string& name) {
+  const auto found = event.texts.find(name);
+  return found == event.texts.end() ? "" : found->second;
 }
 
 void take_beginning(const AgentEvent& event, double now, LifeRecord& record) {
   if (!record.life.training) record.life.training = now;
-  const std::optional<std::uint64_t> checkpoint = number_in(event.line, "checkpoint");
+  const std::optional<std::uint64_t> checkpoint = number_in(event, "checkpoint");
   if (!checkpoint || record.life.restored) return;
   record.life.restored =
       Life::Restored{.checkpoint = *checkpoint,
-                     .step = number_in(event.line, "step"),
-                     .bytes = number_in(event.line, "bytes").value_or(0),
-                     .fetched_bytes = number_in(event.line, "fetched_bytes").value_or(0)};
+                     .step = number_in(event, "step"),
+                     .bytes = number_in(event, "bytes").value_or(0),
+                     .fetched_bytes = number_in(event, "fetched_bytes").value_or(0)};
 }
 
 void take_save(const AgentEvent& event, double now, LifeRecord& record) {
+  const auto seconds = event.numbers.find("seconds");
   Save save = {.at = now,
-               .checkpoint = number_in(event.line, "checkpoint").value_or(0),
-               .step = number_in(event.line, "step"),
-               .bytes = number_in(event.line, "bytes").value_or(0),
-               .stored_bytes = number_in(event.line, "stored_bytes").value_or(0),
-               .seconds = json_number(event.line, "seconds").value_or(0),
-               .why = text_in(event.line, "why")};
+               .checkpoint = number_in(event, "checkpoint").value_or(0),
+               .step = number_in(event, "step"),
+               .bytes = number_in(event, "bytes").value_or(0),
+               .stored_bytes = number_in(event, "stored_bytes").value_or(0),
+               .seconds = seconds == event.numbers.end() ? 0 : seconds->second,
+               .why = text_in(event, "why")};
   // The file's time is on the wall clock, and so is the event's.
-  if (const Result<WallTime> written = parse_rfc3339(text_in(event.line, "written"))) {
+  if (const Result<WallTime> written = parse_rfc3339(text_in(event, "written"))) {
     save.written = now - std::chrono::duration<double>(event.time - *written).count();
   }
   if (!record.life.injections.empty()) record.life.injections.back().committed = now;
@@ -64,8 +64,8 @@ void take_save(const AgentEvent& event, double now, LifeRecord& record) {
 }
 
 void take_asking(const AgentEvent& event, double now, LifeRecord& record) {
-  const bool is_term = text_in(event.line, "signal") == "SIGTERM" ||
-                       event.sentence.find("SIGTERM") != std::string::npos;
+  const bool is_term =
+      text_in(event, "signal") == "SIGTERM" || event.sentence.find("SIGTERM") != std::string::npos;
   if (is_term) record.asked_to_leave = now;
   if (record.life.injections.empty()) return;
   Injection& injection = record.life.injections.back();
@@ -76,7 +76,7 @@ void take_asking(const AgentEvent& event, double now, LifeRecord& record) {
 
 void take_event(const AgentEvent& event, double now, LifeRecord& record) {
   const std::string& kind = event.kind;
-  if (text_in(event.line, "level") == "warning" || text_in(event.line, "level") == "bad") {
+  if (event.level == "warning" || event.level == "bad") {
     record.warnings.push_back(event.sentence);
     if (record.warnings.size() > kWarningsMax) record.warnings.erase(record.warnings.begin());
   }
@@ -95,8 +95,8 @@ void take_event(const AgentEvent& event, double now, LifeRecord& record) {
     record.trainer_ended = now;
   } else if (kind == "trainer-ended") {
     if (!record.trainer_ended) record.trainer_ended = now;
-    record.trainer_exit = text_in(event.line, "exit");
-    const std::string meaning = text_in(event.line, "meaning");
+    record.trainer_exit = text_in(event, "exit");
+    const std::string meaning = text_in(event, "meaning");
     record.has_trainer_failed = meaning != "done" && meaning != "left";
   } else if (kind == "started-over") {
     record.started_over = event.sentence;
@@ -106,8 +106,8 @@ void take_event(const AgentEvent& event, double now, LifeRecord& record) {
   }
 }
 
-std::optional<double> written_at(const Save& save) {
-  return save.written ? save.written : std::optional(save.at - save.seconds);
+double written_at(const Save& save) {
+  return save.written.value_or(save.at - save.seconds);
 }
 
 namespace {
@@ -124,7 +124,7 @@ std::optional<double> lost_seconds(const LifeRecord& record, const Life& next) {
     const auto& saves = record.life.saves;
     const auto save = std::ranges::find(saves, next.restored->checkpoint, &Save::checkpoint);
     if (save != saves.end()) {
-      const double written = *written_at(*save);
+      const double written = written_at(*save);
       // Who left by itself after it had saved has done nothing since.
       const bool is_farewell = record.asked_to_leave && !record.was_stopped && !record.was_killed &&
                                save->at >= *record.asked_to_leave;
@@ -175,9 +175,9 @@ Run measure(const std::vector<LifeRecord>& records, const StepScale& scale) {
         std::find_if(run.lives.begin() + static_cast<std::ptrdiff_t>(i) + 1, run.lives.end(),
                      [](const Life& one) { return one.first_step; });
     if (life.last_step && later != run.lives.end()) {
-      life.lost_steps = *later->first_step > *life.last_step
-                            ? 0
-                            : *life.last_step - *later->first_step + scale.distance;
+      const std::uint64_t last = *life.last_step;
+      const std::uint64_t first = later->first_step.value_or(last);
+      life.lost_steps = first > last ? 0 : last - first + scale.distance;
     }
     const double safe_since = life.saves.empty() ? life.ended : life.saves.back().at;
     if (next.progress) life.recovery = *next.progress - safe_since;

@@ -39,9 +39,8 @@ struct LifeRecord {
 // Takes an event of the agent into the record; `now` is when it came.
 void take_event(const AgentEvent& event, double now, LifeRecord& record);
 
-// The state that the next life went on from, if it is of this life: when the trainer had written
-// it.
-std::optional<double> written_at(const Save& save);
+// When the trainer had written what this save holds, as far as is known.
+double written_at(const Save& save);
 
 // A whole run: what its lives say together. Fills in steps, progress, losses and recoveries of the
 // lives, and the run's sums; `scale` is that of all runs.

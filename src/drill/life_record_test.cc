@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,9 +49,9 @@ TEST(LifeRecord, IsMadeOfTheAgentsEvents) {
              R"("written":"2026-11-17T12:00:09.000Z")"),
        event("trainer-ended", R"(,"exit":"exit code 75","meaning":"left")"), event("left")});
   EXPECT_EQ(record.life.training, 1);
-  ASSERT_TRUE(record.life.restored);
-  EXPECT_EQ(record.life.restored->checkpoint, 7U);
-  EXPECT_EQ(record.life.restored->fetched_bytes, 60U);
+  const Life::Restored restored = record.life.restored.value_or(Life::Restored{});
+  EXPECT_EQ(restored.checkpoint, 7U);
+  EXPECT_EQ(restored.fetched_bytes, 60U);
   EXPECT_EQ(record.life.injections[0].heard, 2);
   EXPECT_EQ(record.life.injections[0].asked, 3);
   EXPECT_EQ(record.life.injections[0].committed, 4);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,6 +20,7 @@
 #include "sys/process.h"
 #include "sys/process_family.h"
 #include "sys/world.h"
+#include "trainer_files/completeness.h"
 #include "trainer_files/file_looks.h"
 #include "trainer_files/layouts.h"
 #include "trainer_files/name_pattern.h"

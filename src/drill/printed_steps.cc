@@ -37,13 +37,12 @@ std::size_t richness(const StepScale::Shape& shape) {
 }
 
 bool counts_anew(const std::vector<StepSample>& samples, const StepScale::Shape& shape) {
-  const StepSample* before = nullptr;
+  std::optional<std::pair<std::uint64_t, double>> before;
   for (const StepSample& sample : samples) {
     if (shape_of(sample) != shape || !sample.step || !sample.epoch) continue;
-    if (before != nullptr && *sample.step < *before->step && *sample.epoch > *before->epoch) {
-      return true;
-    }
-    before = &sample;
+    const std::pair<std::uint64_t, double> now = {*sample.step, *sample.epoch};
+    if (before && now.first < before->first && now.second > before->second) return true;
+    before = now;
   }
   return false;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -24,7 +23,6 @@
 #include "drill/machine_end.h"
 #include "drill/report.h"
 #include "drill/schedule.h"
-#include "job/line_pattern.h"
 #include "job/progress_reader.h"
 #include "job/spec.h"
 #include "job/spec_text.h"

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "base/json.h"
 #include "base/time.h"

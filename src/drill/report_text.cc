@@ -167,13 +167,14 @@ std::string result_text(const Report& report, const Pen& pen) {
 
 std::string sums_text(const Report& report) {
   std::string text;
+  const std::optional<double> part = overhead(report);
   if (report.undisturbed) {
     text += fmt::format("Undisturbed it took {}, ", time_text(report.undisturbed->seconds));
   }
   text += fmt::format("{} {} machine{} {}{}; {} were stored.\n", text.empty() ? "It was on" : "on",
                       report.disturbed.lives.size(), report.disturbed.lives.size() == 1 ? "" : "s",
                       time_text(report.disturbed.seconds),
-                      overhead(report) ? fmt::format(" ({:+.0f} %)", *overhead(report) * 100) : "",
+                      part ? fmt::format(" ({:+.0f} %)", *part * 100) : "",
                       format_bytes_short(report.disturbed.stored_bytes));
   std::size_t happened = 0;
   for (const Life& life : report.disturbed.lives) happened += life.injections.size();

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <string>
 

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

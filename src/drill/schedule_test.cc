@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -88,8 +89,7 @@ TEST(Schedule, ChanceIsTheSeedsAndHasTheMean) {
 TEST(Schedule, SourcesHaveNames) {
   for (const std::string_view name : {"gce", "ec2", "azure", "slurm", "signal", "file", "kill"}) {
     const auto source = parse_source(name);
-    ASSERT_TRUE(source) << name;
-    EXPECT_EQ(to_string(*source), name);
+    EXPECT_EQ(source ? to_string(*source) : "none", name);
   }
   EXPECT_FALSE(parse_source("cloud"));
 }
