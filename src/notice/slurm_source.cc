@@ -151,7 +151,10 @@ MonoTime SlurmSource::as_mono(WallTime time) {
 Result<std::string> SlurmSource::release(const sys::CallContext& ctx) {
   const std::string doing = fmt::format("see to it that Slurm queues job {} again", place_.job);
   OUTLAST_TRY_ASSIGN(const SlurmJob job, control_.show_job(ctx).while_doing(doing));
-  const SlurmConfig config = control_.show_config(ctx).value_or(SlurmConfig());
+  SlurmConfig config = control_.show_config(ctx).value_or(SlurmConfig());
+  if (job.preempted) {
+    config.preempt_mode = control_.show_preempt_mode(job.partition, ctx).value_or("");
+  }
   OUTLAST_TRY_ASSIGN(const SlurmRelease release, plan_slurm_release(job, config, place_.restarts));
   if (!release.requeue) return release.why;
   OUTLAST_TRY(control_.requeue(ctx).while_doing(doing));
