@@ -65,7 +65,7 @@ void SlurmSource::watch(NoticeBoard& board, const sys::CallContext& ctx) {
   // Signals are heard beside: a controller that is busy is waited for, and SIGTERM cannot wait.
   sys::Inbox<int> heard(threads_, kSignalsKept);
   const std::unique_ptr<sys::Thread> ears = threads_.spawn(
-      "slurm-signals", [&](const std::stop_token& stop) { listen(board, heard, {.stop = stop}); });
+      "slurm-signals", [&](const std::stop_token& stop) { hear(board, heard, {.stop = stop}); });
   while (true) {
     look(board, ctx);
     const MonoTime again = saturating_add(clock_.mono_now(), kAskEvery);
@@ -74,7 +74,7 @@ void SlurmSource::watch(NoticeBoard& board, const sys::CallContext& ctx) {
   }
 }
 
-void SlurmSource::listen(NoticeBoard& board, sys::Inbox<int>& heard, const sys::CallContext& ctx) {
+void SlurmSource::hear(NoticeBoard& board, sys::Inbox<int>& heard, const sys::CallContext& ctx) {
   std::optional<MonoTime> ends;
   while (true) {
     const Result<int> signal = signals_->next(ctx);

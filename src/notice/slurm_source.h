@@ -43,7 +43,7 @@ class SlurmSource : public NoticeSource {
   SlurmSource(std::unique_ptr<sys::SignalSubscription> signals, sys::World& world, SlurmPlace place,
               const Logger& log, Duration grace);
 
-  void listen(NoticeBoard& board, sys::Inbox<int>& heard, const sys::CallContext& ctx);
+  void hear(NoticeBoard& board, sys::Inbox<int>& heard, const sys::CallContext& ctx);
   void look(NoticeBoard& board, const sys::CallContext& ctx);
   void take(const SlurmJob& job, NoticeBoard& board);
   void post(MonoTime ends, std::string why, NoticeBoard& board);
