@@ -170,7 +170,8 @@ class Attempt {
   struct Leaving {
     MonoTime since = {};
     MonoTime ends = {};
-    bool at_once = false;  // nobody gains by training on
+    bool at_once = false;          // nobody gains by training on
+    bool reached_trainer = false;  // whoever says so may have told it
     AttemptOutcome outcome = AttemptOutcome::kLeft;
     std::string why = {};
     std::optional<job::NoticePlan> plan = {};  // the last one that was told of
@@ -178,7 +179,7 @@ class Attempt {
   void look_at_notice();
   void look_at_hint();
   void look_at_place();
-  void release_machine(MonoTime until);
+  void release_machine();
   void write_notice_file();
   void leave_when_due(Leaving& leaving);
   void stop_trainer();
@@ -258,6 +259,7 @@ class Attempt {
   std::optional<std::uint64_t> saved_;        // the same of what was committed in this life
   std::optional<std::uint64_t> not_to_save_;  // what could not be saved as it was
   bool saving_answer_ = false;                // what is on its way, is_answer()
+  bool saving_hinted_ = false;                // what is on its way, because of a hint
   std::string saving_why_;
   std::optional<WallTime> saving_written_;  // when the trainer had written the newest of it
   bool saved_answer_ = false;               // the same of what was committed
@@ -281,7 +283,8 @@ class Attempt {
   // Bad news.
   std::optional<notice::Notice> notice_;
   std::optional<notice::Notice> hint_;
-  bool hinted_ = false;  // and nothing was saved since
+  bool hinted_ = false;          // and nothing was saved since
+  bool is_notice_told_ = false;  // to the trainer, by its file
   std::optional<Leaving> leaving_;
   std::optional<TurnNews> turn_;
 

@@ -71,10 +71,13 @@ void Attempt::settle() {
 }
 
 // Whether somebody wanted it gone when it ended. A notice that comes later does not undo its work;
-// but one that comes in the same moment may have reached the trainer before us.
+// but one that comes in the same moment may have reached the trainer before us. An end that is far
+// off has told the trainer nothing, unless whoever says so tells everybody.
 bool Attempt::is_told_at_end() const {
   if (asked_to_leave_ || killed_) return true;
-  return leaving_ && leaving_->since - exited_ < kSameMoment;
+  if (!leaving_ || leaving_->since - exited_ >= kSameMoment) return false;
+  return leaving_->at_once || leaving_->reached_trainer ||
+         leaving_->ends - exited_ <= options_.spec.grace;
 }
 
 std::string Attempt::why_unsaved() const {
@@ -208,6 +211,11 @@ void Attempt::end_attempt(AttemptOutcome outcome, const std::string& why,
 // Everything that people want to know later is in the root before we go.
 void Attempt::finish(const AttemptEnding& ending) {
   inbox_.close();  // nobody waits for us to hear more
+  // Because the machine ends, not because somebody at the keyboard wants it.
+  const bool is_machines_end =
+      leaving_ && leaving_->outcome == AttemptOutcome::kLeft && !ending.interrupted &&
+      (ending.outcome == AttemptOutcome::kLeft || ending.outcome == AttemptOutcome::kBroken);
+  if (!is_machines_end) notices_.reset();  // from here on a Ctrl-C is the end
   watcher_.reset();
   trainer_.reset();
   record_.ended = {
@@ -227,7 +235,7 @@ void Attempt::finish(const AttemptEnding& ending) {
                                                    written.error().to_string())});
   }
   // Last of all: whoever is told may end us at once.
-  if (ending.outcome == AttemptOutcome::kLeft) release_machine(until);
+  if (is_machines_end) release_machine();
   notices_.reset();
 }
 

@@ -22,6 +22,7 @@
 #include "job/notice_plan.h"
 #include "job/place_facts.h"
 #include "notice/notice_board.h"
+#include "notice/notice_source.h"
 #include "sys/file_ops.h"
 
 namespace outlast::agent {
@@ -37,6 +38,7 @@ constexpr Duration kLastWords = seconds(1);
 constexpr int kReserveShares = 3;
 // For who was killed to be gone, where no machine ends: what hangs in the kernel may take for ever.
 constexpr Duration kGoneMax = seconds(30);
+constexpr Duration kReleaseMax = seconds(20);  // for whoever is told that we are gone
 
 }  // namespace
 
@@ -81,10 +83,15 @@ void Attempt::look_at_notice() {
       tell(EventLevel::kGood, "notice-withdrawn", "the notice was withdrawn: this machine stays");
     }
     notice_ = std::move(current);
-    write_notice_file();
+    if (is_notice_told_) write_notice_file();
     reporter_.hurry();
   }
   const bool presses = notice_ && notice_->ends - now_ <= kPressing;
+  // Not of an end that is hours away: trainers that look at the file leave when it is there.
+  if (presses != is_notice_told_) {
+    is_notice_told_ = presses;
+    write_notice_file();
+  }
   if (!presses && leaving_ && leaving_->outcome == AttemptOutcome::kLeft) {
     leaving_.reset();
     // Who was only asked to save goes on, and will be asked again; who was asked to leave leaves.
@@ -96,12 +103,16 @@ void Attempt::look_at_notice() {
   Leaving& leaving = leaving_ ? *leaving_ : leaving_.emplace(Leaving{.since = now_});
   leaving.ends = notice_->ends;
   leaving.at_once = notice_->at_once;
+  leaving.reached_trainer = notice_->reached_trainer;
   leaving.why = notice_->why;
 }
 
-// Whoever takes the machine need not wait for us any longer.
-void Attempt::release_machine(MonoTime until) {
-  for (const Result<std::string>& done : notices_->release({.deadline = until})) {
+// Whoever takes the machine need not wait for us any longer. This has a time of its own: what is
+// said to be the end may not be, and there is nothing left to lose.
+void Attempt::release_machine() {
+  const notice::Departure departure = {.is_all_safe = !saving_ && !has_unsaved()};
+  const MonoTime until = saturating_add(parts_.world.clock.mono_now(), kReleaseMax);
+  for (const Result<std::string>& done : notices_->release(departure, {.deadline = until})) {
     if (done && done->empty()) continue;
     parts_.front.happened({.time = parts_.world.clock.wall_now(),
                            .level = done ? EventLevel::kNote : EventLevel::kWarning,
@@ -113,7 +124,7 @@ void Attempt::release_machine(MonoTime until) {
 void Attempt::write_notice_file() {
   const std::string path = parts_.work.notice_file();
   Result<void> written;
-  if (notice_) {
+  if (notice_ && is_notice_told_) {
     const Duration left = notice_->ends - now_;
     const Json json = {{"source", notice_->source},
                        {"why", notice_->why},

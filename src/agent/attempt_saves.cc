@@ -165,13 +165,14 @@ void Attempt::save(const std::string& why) {
   saving_answer_ = asked_to_leave_ && is_answer();
   saving_why_ = why;
   saving_written_ = written_at(seen_->state);
-  hinted_ = false;
+  saving_hinted_ = std::exchange(hinted_, false);
   uploader_.save(std::move(order));
 }
 
 void Attempt::handle(const SaveReport& report) {
   if (saving_ != report.fingerprint) return;
   saving_.reset();
+  if (report.moved_on || report.failure) hinted_ = hinted_ || saving_hinted_;
   if (report.moved_on) {
     not_to_save_ = report.fingerprint;
     if (phase_ == Phase::kRunning) watcher_->look_now();

@@ -94,7 +94,8 @@ class News : public notice::NoticeSource {
     tell_(board, world_);
     (void)world_.clock.sleep_for(hours(24), ctx);
   }
-  Result<std::string> release(const sys::CallContext& /*ctx*/) override {
+  Result<std::string> release(const notice::Departure& /*departure*/,
+                              const sys::CallContext& /*ctx*/) override {
     return released_ ? released_() : "";
   }
 

@@ -42,6 +42,32 @@
 namespace outlast::cli {
 namespace {
 
+// The description, a paragraph each.
+constexpr std::string_view kWhatIsDone =
+    "Runs a trainer once undisturbed, and once on machines that are taken away from it: each "
+    "a real 'outlast run' in a clean copy of this folder, with a root of its own, on this "
+    "machine. Nothing of yours is touched, no cloud is asked for anything.";
+constexpr std::string_view kWhatIsTold =
+    "It tells for each machine how long a notice took to be heard and answered by a committed "
+    "checkpoint, what was lost, and after what time training went on; whether the trainer "
+    "truly resumed; whether the result is the same, bit for bit; and what to change in the "
+    "trainer if not. It ends with an exit code of its own if an expectation was not met: a "
+    "unit test for survival.";
+constexpr std::string_view kSchedules =
+    "A schedule says after how much training a machine sees what: '5s, 8s withdrawn, 4s late, "
+    "6s kill, 6s mid-save'. A time alone is a notice, 'late' one that leaves a second, "
+    "'withdrawn' one that is taken back, 'kill' the end without a word, 'mid-save' the same "
+    "while a checkpoint is being written. Without one, the troubles come at equal distances "
+    "over the time that the undisturbed run took.";
+constexpr std::string_view kExpectations =
+    "Expectations (in quotes, because of the shell): lost<=0 (steps, by what the trainer "
+    "prints), lost<=10s, recovery<=90s, committed<=25s (after a notice), overhead<=20%, "
+    "resumed, identical, and clean (nothing was found). Without --expect: resumed, and "
+    "identical unless two undisturbed runs differ, too.";
+constexpr std::string_view kFolders =
+    "Folders of more than 1 GiB are not copied: list what the trainer needs in 'files:' of a "
+    "job file, or refer to data by an absolute path.";
+
 class DrillScreen : public drill::Watcher {
  public:
   DrillScreen(const Terminal& terminal, sys::Clock& clock)
@@ -191,27 +217,8 @@ CommandSpec drill_command() {
       .path = {"drill"},
       .group = "Training",
       .summary = "Rehearse preemptions, and see what would be lost",
-      .description =
-          {"Runs a trainer once undisturbed, and once on machines that are taken away from it: "
-           "each a real 'outlast run' in a clean copy of this folder, with a root of its own, "
-           "on this machine. Nothing of yours is touched, no cloud is asked for anything.",
-           "It tells for each machine how long a notice took to be heard and answered by a "
-           "committed checkpoint, what was lost, and after what time training went on; whether "
-           "the trainer truly resumed; whether the result is the same, bit for bit; and what "
-           "to change in the trainer if not. It ends with an exit code of its own if an "
-           "expectation was not met: a unit test for survival.",
-           "A schedule says after how much training a machine sees what: '5s, 8s withdrawn, 4s "
-           "late, 6s kill, 6s mid-save'. A time alone is a notice, 'late' one that leaves a "
-           "second, 'withdrawn' one that is taken back, 'kill' the end without a word, 'mid-save' "
-           "the same while a checkpoint is being written. Without one, the troubles come "
-           "at equal distances over the time that the undisturbed run took.",
-           "Expectations (in quotes, because of the shell): lost<=0 (steps, by what the trainer "
-           "prints), lost<=10s, recovery<=90s, committed<=25s (after a notice), overhead<=20%, "
-           "resumed, identical, "
-           "and clean (nothing was found). Without --expect: resumed, and identical unless two "
-           "undisturbed runs differ, too.",
-           "Folders of more than 1 GiB are not copied: list what the trainer needs in 'files:' "
-           "of a job file, or refer to data by an absolute path."},
+      .description = {std::string(kWhatIsDone), std::string(kWhatIsTold), std::string(kSchedules),
+                      std::string(kExpectations), std::string(kFolders)},
       .positionals = {{.name = "JOB.yaml",
                        .help = "A job file; without one, a COMMAND is enough",
                        .required = false,

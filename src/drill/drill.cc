@@ -19,7 +19,6 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "drill/bad_news.h"
 #include "drill/clean_folder.h"
 #include "drill/expectations.h"
 #include "drill/final_result.h"

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -250,9 +251,9 @@ Result<void> LifeDriver::kill(const std::vector<std::string>& open) {
 
 // Of two streams: some trainers print their steps here, some there.
 void LifeDriver::take_words() {
-  record_.samples = out_.samples();
-  record_.samples.insert(record_.samples.end(), err_.samples().begin(), err_.samples().end());
-  std::ranges::stable_sort(record_.samples, {}, &StepSample::at);
+  record_.samples.clear();
+  std::ranges::merge(out_.samples(), err_.samples(), std::back_inserter(record_.samples), {},
+                     &StepSample::at, &StepSample::at);
   record_.last_words = err_.last_words();
   if (record_.last_words.empty()) record_.last_words = out_.last_words();
 }

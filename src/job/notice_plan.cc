@@ -102,12 +102,21 @@ bool fits_held(const NoticeFacts& facts) {
   return facts.held_bytes && fits(upload_time(*facts.held_bytes, facts), facts);
 }
 
+// How long the trainer may train on before it has to be asked for a fresh save, which fits.
+Duration spare_time(const NoticeFacts& facts) {
+  if (facts.confidence != NoticeConfidence::kCertain) return Duration::zero();
+  const Duration need = in_bounds(save_time(facts) + upload_time(fresh_bytes(facts), facts));
+  if (!is_guessed(facts)) return usable(facts) - need;
+  const Duration least = facts.state_bytes ? kNoticeGuessMin : kNoticeUnknownMin;
+  return std::max(usable(facts) - std::max(need * kNoticeGuessFactor, least), Duration::zero());
+}
+
 NoticePlan plan_fresh(const NoticeFacts& facts) {
   NoticePlan plan;
   plan.choice = NoticeChoice::kFreshSave;
   plan.commit_by = saturating_add(facts.now, usable(facts));
-  const bool at_once = is_guessed(facts) || facts.confidence != NoticeConfidence::kCertain;
-  const Duration spare = usable(facts) - save_time(facts) - upload_time(fresh_bytes(facts), facts);
+  const Duration spare = spare_time(facts);
+  const bool at_once = spare <= Duration::zero();
   plan.ask_by = at_once ? facts.now : saturating_add(facts.now, spare);
   plan.why = fmt::format(
       "a fresh save: {}, and {}; the trainer is asked {}", fresh_text(facts), usable_text(facts),

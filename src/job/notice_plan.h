@@ -31,6 +31,12 @@ enum class NoticeConfidence {
 inline constexpr int kNoticeReserveShares = 10;
 inline constexpr Duration kNoticeReserveMax = std::chrono::seconds(30);
 
+// Kept free for a fresh save where something is a guess: so many times what is guessed, and this at
+// least; more while not even the size of the state is known.
+inline constexpr int kNoticeGuessFactor = 4;
+inline constexpr Duration kNoticeGuessMin = std::chrono::minutes(2);
+inline constexpr Duration kNoticeUnknownMin = std::chrono::minutes(5);
+
 struct NoticeFacts {
   MonoTime now = {};
   Duration time_left = {};  // until the machine ends
@@ -60,8 +66,9 @@ struct NoticeFacts {
 
 struct NoticePlan {
   NoticeChoice choice = NoticeChoice::kKeepCommitted;
-  // kFreshSave: the trainer may train on until then; it must be asked no later. It is `now` where
-  // anything that counts is a guess: then there is no last safe second to wait for.
+  // kFreshSave: the trainer may train on until then; it must be asked no later. Where anything that
+  // counts is a guess there is no last safe second, only a time that is early enough for many times
+  // what was guessed: `now`, unless the end is minutes away. Also `now` where the end is uncertain.
   std::optional<MonoTime> ask_by = {};
   // kFreshSave, kHeldState: when the commit must have been sent; always before the end.
   std::optional<MonoTime> commit_by = {};

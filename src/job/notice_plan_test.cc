@@ -18,6 +18,7 @@ namespace notice_plan_test {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr MonoTime kNow = MonoTime(hours(5));
@@ -71,6 +72,17 @@ TEST(NoticePlan, WhatWasNotMeasuredIsNotTrustedToTheLastSecond) {
   EXPECT_NE(plan_notice(facts).why.find("saving takes 10s (a guess)"), plan.why.npos);
   facts = measured();
   facts.commit_time = std::nullopt;
+  EXPECT_EQ(plan_notice(facts).ask_by, kNow);
+}
+
+TEST(NoticePlan, AGuessNeedNotBeAskedTenMinutesEarly) {
+  NoticeFacts facts = {.now = kNow, .time_left = minutes(10), .can_ask = true};
+  facts.state_bytes = 10 * kMiB;
+  // Of the nine and a half minutes that can be used, two are enough for many times what is guessed.
+  EXPECT_EQ(plan_notice(facts).ask_by, kNow + minutes(10) - seconds(32) - kNoticeGuessMin);
+  facts.state_bytes.reset();
+  EXPECT_EQ(plan_notice(facts).ask_by, kNow + minutes(10) - seconds(32) - kNoticeUnknownMin);
+  facts.time_left = minutes(2);
   EXPECT_EQ(plan_notice(facts).ask_by, kNow);
 }
 

@@ -22,6 +22,10 @@ struct PlaceFacts {
   friend bool operator==(const PlaceFacts&, const PlaceFacts&) = default;
 };
 
+// What is known after `found` was found out, too. A job of Slurm's or a pod on a cloud's machine is
+// both: the place is the cloud's, with the tags of both.
+PlaceFacts merged(const PlaceFacts& known, const PlaceFacts& found);
+
 // For people: "a spot n2-standard-8 of gcp in us-central1-a".
 std::string describe(const PlaceFacts& place);
 

@@ -56,7 +56,7 @@ void AutoSource::watch_cloud(Cloud cloud, NoticeBoard& board) {
   inner_ = std::move(inner);
 }
 
-Result<std::string> AutoSource::release(const sys::CallContext& ctx) {
+Result<std::string> AutoSource::release(const Departure& departure, const sys::CallContext& ctx) {
   NoticeWatch* inner = nullptr;
   {
     const MutexLock lock(mutex_);
@@ -64,7 +64,7 @@ Result<std::string> AutoSource::release(const sys::CallContext& ctx) {
   }
   std::string done;
   if (inner == nullptr) return done;
-  for (Result<std::string>& one : inner->release(ctx)) {
+  for (Result<std::string>& one : inner->release(departure, ctx)) {
     OUTLAST_TRY_ASSIGN(const std::string what, std::move(one));
     if (what.empty()) continue;
     if (!done.empty()) done += "; ";

@@ -23,7 +23,7 @@ class AutoSource : public NoticeSource {
 
   std::string name() const override { return "auto"; }
   void watch(NoticeBoard& board, const sys::CallContext& ctx) override;
-  Result<std::string> release(const sys::CallContext& ctx) override;
+  Result<std::string> release(const Departure& departure, const sys::CallContext& ctx) override;
 
  private:
   void watch_cloud(Cloud cloud, NoticeBoard& board);

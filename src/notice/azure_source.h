@@ -28,7 +28,7 @@ class AzureSource : public NoticeSource {
   std::string name() const override { return "azure"; }
   void watch(NoticeBoard& board, const sys::CallContext& ctx) override;
   // Azure may go ahead with what we have announced, if that concerns this machine alone.
-  Result<std::string> release(const sys::CallContext& ctx) override;
+  Result<std::string> release(const Departure& departure, const sys::CallContext& ctx) override;
 
  private:
   void look(NoticeBoard& board, const sys::CallContext& ctx);

@@ -67,7 +67,8 @@ std::optional<Announcement> read_event(const Json& event, const Ec2Answer& answe
   const bool is_certain = std::find(kEnds.begin(), kEnds.end(), code) != kEnds.end() &&
                           left.kind == TimeLeft::Kind::kKnown;
   return Announcement{
-      .id = fmt::format("{} {}", text_member(event, "EventId"), code),
+      // One that is put off is another one: its time is later.
+      .id = fmt::format("{} {} {}", text_member(event, "EventId"), code, not_before),
       .confidence = is_certain ? NoticeConfidence::kCertain : NoticeConfidence::kPossible,
       .left = left.kind == TimeLeft::Kind::kKnown ? left.left : answer.grace,
       .why = fmt::format("EC2 has scheduled {} for this machine, not before {}", tame_word(code),

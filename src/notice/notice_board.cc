@@ -19,8 +19,8 @@ void NoticeBoard::change(const std::function<void(Notices&)>& how) {
     const std::optional<Notice> current = first(NoticeConfidence::kCertain);
     const std::optional<Notice> hint = first(NoticeConfidence::kPossible);
     how(notices_);
-    is_other = first(NoticeConfidence::kCertain) != current ||
-               first(NoticeConfidence::kPossible) != hint;
+    is_other =
+        first(NoticeConfidence::kCertain) != current || first(NoticeConfidence::kPossible) != hint;
   }
   if (is_other) changed_();
 }
@@ -46,8 +46,9 @@ std::optional<Notice> NoticeBoard::hint() const {
 void NoticeBoard::set_place(const job::PlaceFacts& place) {
   {
     const MutexLock lock(mutex_);
-    if (place_ == place) return;
-    place_ = place;
+    const job::PlaceFacts both = job::merged(place_.value_or(job::PlaceFacts()), place);
+    if (place_ == both) return;
+    place_ = both;
   }
   changed_();
 }

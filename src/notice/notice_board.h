@@ -21,6 +21,9 @@ struct Notice {
   job::NoticeConfidence confidence = job::NoticeConfidence::kCertain;
   // Somebody sits there and waits for us to end (Ctrl-C): leave as soon as what there is is safe.
   bool at_once = false;
+  // Whoever says so may have told the trainer as well (Slurm signals every process of a step): if
+  // it ends now, that is why.
+  bool reached_trainer = false;
   std::string why = {};  // what was heard, for the record: "SIGTERM, which leaves 30s"
   friend bool operator==(const Notice&, const Notice&) = default;
 };

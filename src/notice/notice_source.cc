@@ -28,10 +28,11 @@ NoticeWatch::NoticeWatch(sys::Threads& threads, NoticeBoard& board,
   }
 }
 
-std::vector<Result<std::string>> NoticeWatch::release(const sys::CallContext& ctx) {
+std::vector<Result<std::string>> NoticeWatch::release(const Departure& departure,
+                                                      const sys::CallContext& ctx) {
   std::vector<Result<std::string>> done;
   done.reserve(sources_.size());
-  for (const auto& source : sources_) done.push_back(source->release(ctx));
+  for (const auto& source : sources_) done.push_back(source->release(departure, ctx));
   return done;
 }
 

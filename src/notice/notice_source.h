@@ -11,6 +11,12 @@
 
 namespace outlast::notice {
 
+// How we leave.
+struct Departure {
+  // What the trainer had done is committed. Otherwise an older checkpoint has to do.
+  bool is_all_safe = true;
+};
+
 // Somewhere bad news comes from.
 class NoticeSource {
  public:
@@ -20,10 +26,14 @@ class NoticeSource {
   // Tells the board what it hears, until `ctx` is stopped. It never gives up before: who stops
   // listening because of an error misses the news that counts.
   virtual void watch(NoticeBoard& board, const sys::CallContext& ctx) = 0;
-  // All that counts is safe and the trainer has ended: what was announced may happen now (Azure is
-  // told to go ahead, Slurm to queue the job again). Called once, by another thread than watch(),
-  // and only by an attempt that leaves. What was done, for the record; "" if there was nothing to.
-  virtual Result<std::string> release(const sys::CallContext& /*ctx*/) { return std::string(); }
+  // We are about to go, and everything that we could save is: Slurm queues the job again, and if
+  // all is safe Azure need not wait any longer. Called once, by another thread than watch(), and
+  // only by an attempt that leaves because the machine ends. What was done, for people; "" if there
+  // was nothing to.
+  virtual Result<std::string> release(const Departure& /*departure*/,
+                                      const sys::CallContext& /*ctx*/) {
+    return std::string();
+  }
 };
 
 // Listens to sources, each on a thread of its own, as long as it lives. Confined to its owner; the
@@ -34,7 +44,7 @@ class NoticeWatch {
               std::vector<std::unique_ptr<NoticeSource>> sources);
 
   // Of every source, one after the other: what each did, or why it could not.
-  std::vector<Result<std::string>> release(const sys::CallContext& ctx);
+  std::vector<Result<std::string>> release(const Departure& departure, const sys::CallContext& ctx);
 
  private:
   std::vector<std::unique_ptr<NoticeSource>> sources_;

@@ -109,6 +109,7 @@ SlurmConfig parse_slurm_config(std::string_view text) {
   const auto month = parse_number<std::uint32_t>(rest.substr(0, rest.find('.')));
   constexpr std::uint64_t kYear = 100;
   if (year && month && *month < kYear) config.release = *year * kYear + *month;
+  config.preempt_type = setting(text, "PreemptType").value_or("");
   return config;
 }
 
@@ -129,12 +130,14 @@ Result<SlurmRelease> plan_slurm_release(const SlurmJob& job, const SlurmConfig& 
     return Error(ErrorCode::kFailed,
                  "this job may not be queued again (sbatch --requeue): submit it again by hand");
   }
-  // Newer releases do it themselves, and one that was queued again by hand in its grace would be so
-  // a second time, after its end. Where the release is not known, once too often is better: a job
-  // that is done finds that out. Where preempted jobs are cancelled, nobody else does it.
+  // Newer releases do it themselves where the partition says so, and one that was queued again by
+  // hand in its grace would be so a second time, after its end. Where that is not known for sure
+  // (by a QOS it may be otherwise), once too often is better: a job that is done finds that out.
   const bool in_grace = job.preempted && !is_over_time;
-  const bool does_it = config.release.value_or(0) >= kRequeuesWhoLeaves;
-  if (in_grace && does_it && config.preempt_mode != "CANCEL") {
+  const bool does_it = config.release.value_or(0) >= kRequeuesWhoLeaves &&
+                       config.preempt_type == "preempt/partition_prio" &&
+                       config.preempt_mode == "REQUEUE";
+  if (in_grace && does_it) {
     return SlurmRelease{.why = "Slurm queues the job again once we have left"};
   }
   return SlurmRelease{.requeue = true};

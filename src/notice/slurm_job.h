@@ -39,6 +39,7 @@ struct SlurmConfig {
   std::optional<std::uint64_t> release = {};
   // Of the job's partition, by 'scontrol show partition -o': "REQUEUE", "CANCEL", …
   std::string preempt_mode = {};
+  std::string preempt_type = {};  // "preempt/partition_prio", "preempt/qos", …
 
   friend bool operator==(const SlurmConfig&, const SlurmConfig&) = default;
 };

@@ -39,7 +39,8 @@ std::optional<SlurmPlace> slurm_place(sys::Environment& environment) {
                  .zone = text("SLURM_JOB_PARTITION"),
                  .instance = place.job,
                  .name = text("SLURMD_NODENAME"),
-                 .account = text("SLURM_JOB_ACCOUNT")};
+                 .account = text("SLURM_JOB_ACCOUNT"),
+                 .tags = {{"slurm.job", place.job}}};
   return place;
 }
 

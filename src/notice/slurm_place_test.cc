@@ -26,7 +26,8 @@ TEST(SlurmPlace, IsWhatTheEnvironmentSays) {
                                           .zone = "spot",
                                           .instance = "42",
                                           .name = "n17",
-                                          .account = "biology"}));
+                                          .account = "biology",
+                                          .tags = {{"slurm.job", "42"}}}));
 }
 
 TEST(SlurmPlace, OfAnArrayOnlyTheOwnTaskIsMeant) {

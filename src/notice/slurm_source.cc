@@ -37,7 +37,8 @@ constexpr Duration kSameEnd = std::chrono::seconds(2);
 // A notice of its own: the two halves of this source need not know what the other one said.
 constexpr const char* kTermNotice = "slurm-signal";
 constexpr std::size_t kSignalsKept = 16;
-constexpr Duration kPauseAfterFailure = std::chrono::seconds(1);  // to listen
+constexpr Duration kPauseAfterFailure = std::chrono::seconds(1);  // to listen, or to ask
+constexpr int kReleaseAttempts = 3;
 
 }  // namespace
 
@@ -84,13 +85,16 @@ void SlurmSource::hear(NoticeBoard& board, sys::Inbox<int>& heard, const sys::Ca
     }
     if (*signal == SIGTERM) {
       // Before anybody is asked: the trainer may have got it, too, and end of it any moment.
-      const Duration left = after_term_;
-      const MonoTime end = saturating_add(clock_.mono_now(), left);
-      ends = std::min(ends.value_or(end), end);
+      // The next one does not prolong it; but what the first left may be long over, if that was the
+      // beginning of a grace.
+      const MonoTime now = clock_.mono_now();
+      const MonoTime end = saturating_add(now, after_term_);
+      ends = ends && *ends > now ? std::min(*ends, end) : end;
       board.post({.source = kTermNotice,
                   .ends = *ends,
+                  .reached_trainer = true,
                   .why = fmt::format("SIGTERM in Slurm job {}, which leaves {}", place_.job,
-                                     format_duration_short(left))});
+                                     format_duration_short(*ends - now))});
     }
     (void)heard.try_post(*signal);  // if there is no room, it is going to be asked anyway
   }
@@ -119,9 +123,15 @@ void SlurmSource::take(const SlurmJob& job, NoticeBoard& board) {
   if (has_ended(job)) {
     // SIGTERM is on its way, if it has not come yet.
     if (!ended_ends_) ended_ends_ = saturating_add(clock_.mono_now(), after_term_);
-    post(*ended_ends_, fmt::format("Slurm ends job {} ({})", place_.job, job.state), board);
+    post({.ends = *ended_ends_,
+          .reached_trainer = true,
+          .why = fmt::format("Slurm ends job {} ({})", place_.job, job.state)},
+         board);
   } else if (job.preempted && job.ends) {
-    post(as_mono(*job.ends), fmt::format("Slurm preempts job {}", place_.job), board);
+    post({.ends = as_mono(*job.ends),
+          .reached_trainer = true,
+          .why = fmt::format("Slurm preempts job {}", place_.job)},
+         board);
     // To a step it was sent when the grace began, and leaves all of that.
     board.withdraw(kTermNotice);
   } else if (job.ends) {
@@ -133,14 +143,16 @@ void SlurmSource::take(const SlurmJob& job, NoticeBoard& board) {
 }
 
 void SlurmSource::post_limit(WallTime ends, NoticeBoard& board) {
-  post(as_mono(ends), fmt::format("the time limit of Slurm job {}", place_.job), board);
+  post({.ends = as_mono(ends), .why = fmt::format("the time limit of Slurm job {}", place_.job)},
+       board);
 }
 
-void SlurmSource::post(MonoTime ends, std::string why, NoticeBoard& board) {
-  const bool is_same =
-      said_ && said_->why == why && ends - said_->ends < kSameEnd && said_->ends - ends < kSameEnd;
+void SlurmSource::post(Notice notice, NoticeBoard& board) {
+  const bool is_same = said_ && said_->why == notice.why && notice.ends - said_->ends < kSameEnd &&
+                       said_->ends - notice.ends < kSameEnd;
   if (is_same) return;
-  said_ = Notice{.source = name(), .ends = ends, .why = std::move(why)};
+  notice.source = name();
+  said_ = std::move(notice);
   board.post(*said_);
 }
 
@@ -148,16 +160,27 @@ MonoTime SlurmSource::as_mono(WallTime time) {
   return saturating_add(clock_.mono_now(), time - clock_.wall_now());
 }
 
-Result<std::string> SlurmSource::release(const sys::CallContext& ctx) {
-  const std::string doing = fmt::format("see to it that Slurm queues job {} again", place_.job);
-  OUTLAST_TRY_ASSIGN(const SlurmJob job, control_.show_job(ctx).while_doing(doing));
+// Also if not all is safe: an older checkpoint is better than a job that never goes on. A
+// controller that is busy is asked again.
+Result<std::string> SlurmSource::release(const Departure& /*departure*/,
+                                         const sys::CallContext& ctx) {
+  for (int attempt = 1;; ++attempt) {
+    Result<std::string> done = queue_again(ctx).while_doing(
+        fmt::format("see to it that Slurm queues job {} again", place_.job));
+    if (done || attempt == kReleaseAttempts) return done;
+    if (!clock_.sleep_for(kPauseAfterFailure, ctx)) return done;
+  }
+}
+
+Result<std::string> SlurmSource::queue_again(const sys::CallContext& ctx) {
+  OUTLAST_TRY_ASSIGN(const SlurmJob job, control_.show_job(ctx));
   SlurmConfig config = control_.show_config(ctx).value_or(SlurmConfig());
   if (job.preempted) {
     config.preempt_mode = control_.show_preempt_mode(job.partition, ctx).value_or("");
   }
   OUTLAST_TRY_ASSIGN(const SlurmRelease release, plan_slurm_release(job, config, place_.restarts));
   if (!release.requeue) return release.why;
-  OUTLAST_TRY(control_.requeue(ctx).while_doing(doing));
+  OUTLAST_TRY(control_.requeue(ctx));
   return fmt::format("Slurm job {} is queued again", place_.job);
 }
 

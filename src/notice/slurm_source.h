@@ -37,7 +37,7 @@ class SlurmSource : public NoticeSource {
 
   std::string name() const override { return "slurm"; }
   void watch(NoticeBoard& board, const sys::CallContext& ctx) override;
-  Result<std::string> release(const sys::CallContext& ctx) override;
+  Result<std::string> release(const Departure& departure, const sys::CallContext& ctx) override;
 
  private:
   SlurmSource(std::unique_ptr<sys::SignalSubscription> signals, sys::World& world, SlurmPlace place,
@@ -46,9 +46,10 @@ class SlurmSource : public NoticeSource {
   void hear(NoticeBoard& board, sys::Inbox<int>& heard, const sys::CallContext& ctx);
   void look(NoticeBoard& board, const sys::CallContext& ctx);
   void take(const SlurmJob& job, NoticeBoard& board);
-  void post(MonoTime ends, std::string why, NoticeBoard& board);
+  void post(Notice notice, NoticeBoard& board);
   void post_limit(WallTime ends, NoticeBoard& board);
   MonoTime as_mono(WallTime time);
+  Result<std::string> queue_again(const sys::CallContext& ctx);
 
   const std::unique_ptr<sys::SignalSubscription> signals_;
   sys::Clock& clock_;

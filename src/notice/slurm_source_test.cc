@@ -121,7 +121,7 @@ class SlurmNode {
     while (!enough_) {
       (void)world.clock.sleep_for(milliseconds(500), {});
       if (!std::exchange(release_, false)) continue;
-      for (const Result<std::string>& done : watch.release({})) {
+      for (const Result<std::string>& done : watch.release({}, {})) {
         released.push_back(done ? *done : done.error().to_string());
       }
     }

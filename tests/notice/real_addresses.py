@@ -53,7 +53,9 @@ class RealAddresses(AgentTest):
         for name in list(self.environment):
             if name.startswith(("GCE_", "AWS_", "OUTLAST_", "NO_GCE")):
                 del self.environment[name]
-        self.prefix = ["ip", "netns", "exec", self.space]
+        # In a mount namespace of its own, in which no firmware says where we are.
+        hide = 'for d in /sys/class/dmi/id /sys/hypervisor; do [ ! -d $d ] || mount -t tmpfs none $d; done; exec "$@"'
+        self.prefix = ["ip", "netns", "exec", self.space, "sh", "-c", hide, "sh"]
 
     def stand_in(self, cloud, address):
         """Announces the end a few seconds after it was begun, as its cloud does."""

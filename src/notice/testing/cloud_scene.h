@@ -156,7 +156,7 @@ class CloudScene {
     NoticeWatch watch(world.threads, *board, *std::move(sources));
     while (!over_) (void)world.clock.sleep_for(std::chrono::milliseconds(500), {});
     if (!releases_) return;
-    for (const Result<std::string>& done : watch.release({})) {
+    for (const Result<std::string>& done : watch.release({}, {})) {
       story_.released.push_back(done ? *done : done.error().to_string());
     }
   }

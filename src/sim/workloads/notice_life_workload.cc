@@ -149,15 +149,18 @@ class NoticeLifeRun {
     judge();
   }
 
-  void say() {
+  // Returns when the machine ends.
+  MonoTime say() {
     simulation_.note("announced");
-    life_.announced = simulation_.clock().mono_now();
+    const MonoTime now = simulation_.clock().mono_now();
+    life_.announced = now;
     life_.is_withdrawn = false;
     service_->announce(cloud_.notice_time);
+    return saturating_add(now, cloud_.notice_time);
   }
 
   void withdraw_one(Machine& machine) {
-    say();
+    (void)say();
     if (machine.wait_until_off(until(milliseconds(simulation_.random().below(6000))))) return;
     simulation_.note("withdrawn");
     life_.is_withdrawn = true;
@@ -170,8 +173,7 @@ class NoticeLifeRun {
     if (!machine.is_on()) return;
     const bool is_other = life_.announced.has_value();
     if (is_other) life_.heard_with.reset();  // this one is to be heard as well
-    say();
-    const MonoTime ends = saturating_add(*life_.announced, cloud_.notice_time);
+    const MonoTime ends = say();
     while (simulation_.clock().mono_now() < ends && service_->acknowledgements() == 0) {
       if (machine.wait_until_off(until(milliseconds(500)))) return;
     }
@@ -260,7 +262,7 @@ class NoticeLifeRun {
     if (!life_.announced) return simulation_.fail("a notice that nobody gave: " + event.sentence);
     life_.heard_with = Duration(milliseconds(
         static_cast<std::int64_t>(event.facts.at("seconds_left").get<double>() * 1e3)));
-    if (bug_ == "ack-first" && sources_ != nullptr) (void)sources_->release({});
+    if (bug_ == "ack-first" && sources_ != nullptr) (void)sources_->release({}, {});
   }
 
   // After a life: was what was said heard?
