@@ -202,8 +202,8 @@ CommandSpec drill_command() {
            "expectation was not met: a unit test for survival.",
            "A schedule says after how much training a machine sees what: '5s, 8s withdrawn, 4s "
            "late, 6s kill, 6s mid-save'. A time alone is a notice, 'late' one that leaves a "
-           "second, 'withdrawn' one that is taken back, 'kill' the end without a word, 'mid- "
-           "save' the same while a checkpoint is being written. Without one, the troubles come "
+           "second, 'withdrawn' one that is taken back, 'kill' the end without a word, '"
+           "mid-save' the same while a checkpoint is being written. Without one, the troubles come "
            "at equal distances over the time that the undisturbed run took.",
            "Expectations: lost<=0 (steps, by what the trainer prints), lost<=10s, "
            "recovery<=90s, committed<=25s (after a notice), overhead<=20%, resumed, identical, "
@@ -240,7 +240,7 @@ CommandSpec drill_command() {
             .number = true},
            {.name = "expect",
             .value_name = "LIST",
-            .help = "what must hold, such as lost<=0,recovery<=90s,identical"},
+            .help = "what must hold, such as 'lost<=0,recovery<=90s,identical'"},
            {.name = "baseline",
             .value_name = "FOLDER",
             .help = "take the undisturbed run that an earlier drill has kept there",
@@ -266,8 +266,7 @@ CommandSpec drill_command() {
                     .does = "Five preemptions by SIGTERM, over the time that it takes"},
                    {.command = "outlast drill --as kill --every 10s -- python3 train.py --epochs 2",
                     .does = "Without a word, once in the middle of a save"},
-                   {.command = "outlast drill --as gce --notice-time 30s --expect "
-                               "lost<=0,recovery<=90s,identical job.yaml",
+                   {.command = "outlast drill --as gce --expect 'lost<=0,identical' job.yaml",
                     .does = "As on Google's machines, and as a test"},
                    {.command = "outlast drill --as file --schedule '5s, 8s withdrawn, 4s late' -- "
                                "./train.sh",
