@@ -202,11 +202,12 @@ CommandSpec drill_command() {
            "expectation was not met: a unit test for survival.",
            "A schedule says after how much training a machine sees what: '5s, 8s withdrawn, 4s "
            "late, 6s kill, 6s mid-save'. A time alone is a notice, 'late' one that leaves a "
-           "second, 'withdrawn' one that is taken back, 'kill' the end without a word, '"
-           "mid-save' the same while a checkpoint is being written. Without one, the troubles come "
+           "second, 'withdrawn' one that is taken back, 'kill' the end without a word, 'mid-save' "
+           "the same while a checkpoint is being written. Without one, the troubles come "
            "at equal distances over the time that the undisturbed run took.",
-           "Expectations: lost<=0 (steps, by what the trainer prints), lost<=10s, "
-           "recovery<=90s, committed<=25s (after a notice), overhead<=20%, resumed, identical, "
+           "Expectations (in quotes, because of the shell): lost<=0 (steps, by what the trainer "
+           "prints), lost<=10s, recovery<=90s, committed<=25s (after a notice), overhead<=20%, "
+           "resumed, identical, "
            "and clean (nothing was found). Without --expect: resumed, and identical unless two "
            "undisturbed runs differ, too.",
            "Folders of more than 1 GiB are not copied: list what the trainer needs in 'files:' "

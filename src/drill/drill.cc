@@ -19,7 +19,6 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "drill/bad_news.h"
 #include "drill/clean_folder.h"
 #include "drill/expectations.h"
 #include "drill/final_result.h"
@@ -201,10 +200,9 @@ class Drill {
             "how long an undisturbed run takes was not kept: say when to disturb this one, with "
             "--schedule or --poisson");
       }
-      const auto parts = static_cast<double>(options_.preemptions + 1);
-      schedule = even_schedule(options_.preemptions,
-                               from_seconds(report_.undisturbed->training_seconds / parts),
-                               options_.source);
+      schedule =
+          even_schedule(options_.preemptions, from_seconds(report_.undisturbed->training_seconds),
+                        options_.source);
     }
     plan.notice_time = options_.notice_time.value_or(kNoticeTime);
     if (!options_.notice_time) {

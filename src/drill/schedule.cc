@@ -84,6 +84,24 @@ Result<Planned> parse_item(std::string_view item, Source source) {
   return planned;
 }
 
+// How long a source takes at most until it hears: what it polls.
+Duration heard_after(Source source) {
+  switch (source) {
+    case Source::kEc2:
+      return std::chrono::seconds(2);
+    case Source::kAzure:
+      return std::chrono::seconds(1);
+    case Source::kFile:
+      return std::chrono::milliseconds(250);
+    case Source::kGce:
+    case Source::kSlurm:
+    case Source::kSignal:
+    case Source::kKill:
+      break;
+  }
+  return Duration::zero();
+}
+
 }  // namespace
 
 std::string_view to_string(Source source) {
@@ -119,7 +137,9 @@ Result<std::vector<Planned>> parse_schedule(std::string_view text, Source source
   return schedule;
 }
 
-std::vector<Planned> even_schedule(std::uint64_t count, Duration after, Source source) {
+std::vector<Planned> even_schedule(std::uint64_t count, Duration training, Source source) {
+  const Duration share = training / static_cast<Duration::rep>(count + 1);
+  const Duration after = std::max(share * 2 / 3 - heard_after(source), share / 3);
   std::vector<Planned> schedule(count, {.after = after, .trouble = usual_trouble(source)});
   if (source == Source::kKill && count > 1) {
     schedule[count / 2].trouble = Trouble::kMidSave;

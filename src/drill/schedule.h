@@ -35,9 +35,10 @@ inline constexpr std::uint64_t kPlannedMax = 1000;
 // notice, or the end without one. kInvalidArgument with what is wrong.
 Result<std::vector<Planned>> parse_schedule(std::string_view text, Source source);
 
-// As many, at equal distances. Of several plain ends the middle one comes in the middle of a save,
-// where most can go wrong.
-std::vector<Planned> even_schedule(std::uint64_t count, Duration after, Source source);
+// As many, at equal distances in a job that trains for so long: early enough that all of them come
+// about, also where a machine trains on until it hears of its end, or until that comes. Of several
+// plain ends the middle one comes in the middle of a save, where most can go wrong.
+std::vector<Planned> even_schedule(std::uint64_t count, Duration training, Source source);
 
 // As many, each after a time that is drawn: what comes by chance comes at such distances.
 std::vector<Planned> poisson_schedule(std::uint64_t count, Duration mean, Source source,

@@ -67,9 +67,12 @@ TEST(Schedule, EvenOnesKillOnceInTheMiddleOfASave) {
   EXPECT_EQ(kills[2].trouble, Trouble::kMidSave);
   EXPECT_EQ(kills[1].trouble, Trouble::kKill);
   EXPECT_EQ(even_schedule(1, seconds(2), Source::kKill).front().trouble, Trouble::kKill);
-  for (const Planned& one : even_schedule(5, seconds(2), Source::kGce)) {
+  for (const Planned& one : even_schedule(5, seconds(18), Source::kGce)) {
     EXPECT_EQ(one, (Planned{.after = seconds(2), .trouble = Trouble::kNotice}));
   }
+  // Who looks every two seconds trains on for two, and whoever hears, until the end.
+  EXPECT_EQ(even_schedule(5, seconds(36), Source::kEc2).front().after, seconds(2));
+  EXPECT_EQ(even_schedule(5, seconds(18), Source::kEc2).front().after, seconds(1));
 }
 
 TEST(Schedule, ChanceIsTheSeedsAndHasTheMean) {

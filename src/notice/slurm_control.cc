@@ -81,6 +81,12 @@ Result<SlurmConfig> SlurmControl::show_config(const sys::CallContext& ctx) {
   return parse_slurm_config(text);
 }
 
+Result<std::string> SlurmControl::show_preempt_mode(const std::string& partition,
+                                                    const sys::CallContext& ctx) {
+  OUTLAST_TRY_ASSIGN(const std::string text, run({"show", "partition", "-o", partition}, ctx));
+  return parse_preempt_mode(text);
+}
+
 Result<void> SlurmControl::requeue(const sys::CallContext& ctx) {
   OUTLAST_TRY(run({"requeue", job_}, ctx));
   return {};

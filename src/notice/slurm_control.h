@@ -20,6 +20,8 @@ class SlurmControl {
 
   Result<SlurmJob> show_job(const sys::CallContext& ctx);
   Result<SlurmConfig> show_config(const sys::CallContext& ctx);
+  // What happens to jobs of this partition that are preempted.
+  Result<std::string> show_preempt_mode(const std::string& partition, const sys::CallContext& ctx);
   Result<void> requeue(const sys::CallContext& ctx);
 
  private:

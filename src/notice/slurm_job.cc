@@ -77,6 +77,7 @@ Result<SlurmJob> parse_slurm_job(std::string_view text) {
   }
   SlurmJob job = {.state = std::string(*state),
                   .reason = std::string(field(line, "Reason").value_or("")),
+                  .partition = std::string(field(line, "Partition").value_or("")),
                   .is_batch = field(line, "BatchFlag").value_or("1") != "0",
                   .may_requeue = field(line, "Requeue").value_or("1") != "0"};
   job.restarts = parse_number<std::uint64_t>(field(line, "Restarts").value_or("")).value_or(0);
@@ -111,6 +112,10 @@ SlurmConfig parse_slurm_config(std::string_view text) {
   return config;
 }
 
+std::string parse_preempt_mode(std::string_view text) {
+  return std::string(field(text.substr(0, text.find('\n')), "PreemptMode").value_or(""));
+}
+
 Result<SlurmRelease> plan_slurm_release(const SlurmJob& job, const SlurmConfig& config,
                                         std::uint64_t restarts) {
   if (job.restarts > restarts) return SlurmRelease{.why = "Slurm has queued the job again"};
@@ -126,9 +131,10 @@ Result<SlurmRelease> plan_slurm_release(const SlurmJob& job, const SlurmConfig& 
   }
   // Newer releases do it themselves, and one that was queued again by hand in its grace would be so
   // a second time, after its end. Where the release is not known, once too often is better: a job
-  // that is done finds that out.
+  // that is done finds that out. Where preempted jobs are cancelled, nobody else does it.
   const bool in_grace = job.preempted && !is_over_time;
-  if (in_grace && config.release && *config.release >= kRequeuesWhoLeaves) {
+  const bool does_it = config.release.value_or(0) >= kRequeuesWhoLeaves;
+  if (in_grace && does_it && config.preempt_mode != "CANCEL") {
     return SlurmRelease{.why = "Slurm queues the job again once we have left"};
   }
   return SlurmRelease{.requeue = true};

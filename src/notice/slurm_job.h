@@ -16,6 +16,7 @@ namespace outlast::notice {
 struct SlurmJob {
   std::string state = {};   // "RUNNING", "COMPLETING", "PENDING", "CANCELLED", …
   std::string reason = {};  // for it: "TimeLimit", "None", …
+  std::string partition = {};
   std::uint64_t restarts = 0;
   bool is_batch = true;     // only those can be queued again
   bool may_requeue = true;  // not with --no-requeue
@@ -36,10 +37,13 @@ struct SlurmConfig {
   std::optional<Duration> kill_wait = {};  // from SIGTERM to SIGKILL
   // Year and month of the release: 2411 is 24.11.
   std::optional<std::uint64_t> release = {};
+  // Of the job's partition, by 'scontrol show partition -o': "REQUEUE", "CANCEL", …
+  std::string preempt_mode = {};
 
   friend bool operator==(const SlurmConfig&, const SlurmConfig&) = default;
 };
 SlurmConfig parse_slurm_config(std::string_view text);
+std::string parse_preempt_mode(std::string_view text);
 
 // What is left to do for a job that makes room and is to go on later.
 struct SlurmRelease {

@@ -34,6 +34,7 @@ SlurmJob parsed(std::string_view text) {
 TEST(SlurmJob, APreemptedJobRunsUntilItsGraceIsOver) {
   EXPECT_EQ(parsed(kPreempted), (SlurmJob{.state = "RUNNING",
                                           .reason = "None",
+                                          .partition = "spot",
                                           .ends = WallTime(seconds(1794925898)),
                                           .preempted = WallTime(seconds(1794925878))}));
   EXPECT_FALSE(has_ended(parsed(kPreempted)));
@@ -112,6 +113,14 @@ TEST(SlurmRelease, WhoLeavesInTheGraceIsQueuedAgainByHimselfOnlyWhereSlurmDoesNo
   EXPECT_EQ(plan_slurm_release(in_grace(), kNew, 1)->why,
             "Slurm queues the job again once we have left");
   EXPECT_TRUE(requeues(in_grace(), {})) << "once too often is better than never";
+}
+
+TEST(SlurmRelease, WherePreemptedJobsAreCancelledItIsQueuedAgainByUs) {
+  SlurmConfig config = kNew;
+  config.preempt_mode = parse_preempt_mode("PartitionName=spot PreemptMode=CANCEL GraceTime=25\n");
+  EXPECT_TRUE(requeues(in_grace(), config));
+  config.preempt_mode = parse_preempt_mode("");
+  EXPECT_FALSE(requeues(in_grace(), config));
 }
 
 TEST(SlurmRelease, BeforeItsTimeLimitAJobIsQueuedAgainByUs) {

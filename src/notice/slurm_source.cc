@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -19,7 +22,9 @@
 #include "notice/slurm_job.h"
 #include "notice/slurm_place.h"
 #include "sys/call_context.h"
+#include "sys/inbox.h"
 #include "sys/own_signals.h"
+#include "sys/threads.h"
 #include "sys/world.h"
 
 namespace outlast::notice {
@@ -29,13 +34,18 @@ namespace {
 constexpr Duration kAskEvery = std::chrono::minutes(1);
 // Slurm counts in seconds: what differs by less is the same end.
 constexpr Duration kSameEnd = std::chrono::seconds(2);
+// A notice of its own: the two halves of this source need not know what the other one said.
+constexpr const char* kTermNotice = "slurm-signal";
+constexpr std::size_t kSignalsKept = 16;
+constexpr Duration kPauseAfterFailure = std::chrono::seconds(1);  // to listen
 
 }  // namespace
 
-SlurmSource::SlurmSource(std::unique_ptr<sys::SignalSubscription> heard, sys::World& world,
+SlurmSource::SlurmSource(std::unique_ptr<sys::SignalSubscription> signals, sys::World& world,
                          SlurmPlace place, const Logger& log, Duration grace)
-    : heard_(std::move(heard)),
+    : signals_(std::move(signals)),
       clock_(world.clock),
+      threads_(world.threads),
       control_(world, place.job),
       place_(std::move(place)),
       log_(log),
@@ -43,22 +53,46 @@ SlurmSource::SlurmSource(std::unique_ptr<sys::SignalSubscription> heard, sys::Wo
 
 Result<std::unique_ptr<SlurmSource>> SlurmSource::make(sys::World& world, SlurmPlace place,
                                                        const Logger& log, Duration grace) {
-  OUTLAST_TRY_ASSIGN(std::unique_ptr<sys::SignalSubscription> heard,
+  OUTLAST_TRY_ASSIGN(std::unique_ptr<sys::SignalSubscription> signals,
                      world.own_signals.subscribe({SIGTERM, SIGUSR1}));
   return std::unique_ptr<SlurmSource>(
-      new SlurmSource(std::move(heard), world, std::move(place), log, grace));
+      new SlurmSource(std::move(signals), world, std::move(place), log, grace));
 }
 
 void SlurmSource::watch(NoticeBoard& board, const sys::CallContext& ctx) {
   board.set_place(place_.facts);
   if (place_.ends) post_limit(*place_.ends, board);
+  // Signals are heard beside: a controller that is busy is waited for, and SIGTERM cannot wait.
+  sys::Inbox<int> heard(threads_, kSignalsKept);
+  const std::unique_ptr<sys::Thread> ears = threads_.spawn(
+      "slurm-signals", [&](const std::stop_token& stop) { listen(board, heard, {.stop = stop}); });
   while (true) {
     look(board, ctx);
     const MonoTime again = saturating_add(clock_.mono_now(), kAskEvery);
-    const Result<int> signal = heard_->next(ctx.until(again));
-    if (signal && *signal == SIGTERM) take_term(board);
-    if (signal || clock_.mono_now() >= again) continue;
-    if (!clock_.sleep_until(again, ctx)) return;  // stopped; or it cannot be listened any more
+    const Result<int> signal = heard.receive(ctx.until(again));
+    if (!signal && signal.error().code() == ErrorCode::kCancelled) return;
+  }
+}
+
+void SlurmSource::listen(NoticeBoard& board, sys::Inbox<int>& heard, const sys::CallContext& ctx) {
+  std::optional<MonoTime> ends;
+  while (true) {
+    const Result<int> signal = signals_->next(ctx);
+    if (!signal) {
+      if (!clock_.sleep_for(kPauseAfterFailure, ctx)) return;  // stopped
+      continue;
+    }
+    if (*signal == SIGTERM) {
+      // Before anybody is asked: the trainer may have got it, too, and end of it any moment.
+      const Duration left = after_term_;
+      const MonoTime end = saturating_add(clock_.mono_now(), left);
+      ends = std::min(ends.value_or(end), end);
+      board.post({.source = kTermNotice,
+                  .ends = *ends,
+                  .why = fmt::format("SIGTERM in Slurm job {}, which leaves {}", place_.job,
+                                     format_duration_short(left))});
+    }
+    (void)heard.try_post(*signal);  // if there is no room, it is going to be asked anyway
   }
 }
 
@@ -76,31 +110,20 @@ void SlurmSource::look(NoticeBoard& board, const sys::CallContext& ctx) {
   if (!knows_after_term_) {
     const SlurmConfig config = control_.show_config(ctx).value_or(SlurmConfig());
     knows_after_term_ = config.kill_wait.has_value();
-    after_term_ = config.kill_wait.value_or(after_term_);
+    after_term_ = config.kill_wait.value_or(after_term_.load());
   }
   take(*job, board);
 }
 
-// At once, before anybody is asked: the trainer may have got it, too, and end of it any moment.
-void SlurmSource::take_term(NoticeBoard& board) {
-  const MonoTime ends = saturating_add(clock_.mono_now(), after_term_);
-  term_ends_ = std::min(term_ends_.value_or(ends), ends);
-  post(*term_ends_,
-       fmt::format("SIGTERM in Slurm job {}, which leaves {}", place_.job,
-                   format_duration_short(after_term_)),
-       board);
-}
-
 void SlurmSource::take(const SlurmJob& job, NoticeBoard& board) {
   if (has_ended(job)) {
-    // Its end has begun, and SIGTERM is on its way.
-    if (!term_ends_) term_ends_ = saturating_add(clock_.mono_now(), after_term_);
-    post(*term_ends_, fmt::format("Slurm ends job {} ({})", place_.job, job.state), board);
+    // SIGTERM is on its way, if it has not come yet.
+    if (!ended_ends_) ended_ends_ = saturating_add(clock_.mono_now(), after_term_);
+    post(*ended_ends_, fmt::format("Slurm ends job {} ({})", place_.job, job.state), board);
   } else if (job.preempted && job.ends) {
-    // Also after SIGTERM: steps get it when the grace begins.
     post(as_mono(*job.ends), fmt::format("Slurm preempts job {}", place_.job), board);
-  } else if (term_ends_) {
-    return;  // somebody sent it by hand, and it was said
+    // To a step it was sent when the grace began, and leaves all of that.
+    board.withdraw(kTermNotice);
   } else if (job.ends) {
     post_limit(*job.ends, board);
   } else if (said_) {
@@ -128,7 +151,10 @@ MonoTime SlurmSource::as_mono(WallTime time) {
 Result<std::string> SlurmSource::release(const sys::CallContext& ctx) {
   const std::string doing = fmt::format("see to it that Slurm queues job {} again", place_.job);
   OUTLAST_TRY_ASSIGN(const SlurmJob job, control_.show_job(ctx).while_doing(doing));
-  const SlurmConfig config = control_.show_config(ctx).value_or(SlurmConfig());
+  SlurmConfig config = control_.show_config(ctx).value_or(SlurmConfig());
+  if (job.preempted) {
+    config.preempt_mode = control_.show_preempt_mode(job.partition, ctx).value_or("");
+  }
   OUTLAST_TRY_ASSIGN(const SlurmRelease release, plan_slurm_release(job, config, place_.restarts));
   if (!release.requeue) return release.why;
   OUTLAST_TRY(control_.requeue(ctx).while_doing(doing));

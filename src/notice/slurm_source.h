@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +15,9 @@
 #include "notice/slurm_place.h"
 #include "sys/call_context.h"
 #include "sys/clock.h"
+#include "sys/inbox.h"
 #include "sys/own_signals.h"
+#include "sys/threads.h"
 #include "sys/world.h"
 
 namespace outlast::notice {
@@ -37,27 +40,28 @@ class SlurmSource : public NoticeSource {
   Result<std::string> release(const sys::CallContext& ctx) override;
 
  private:
-  SlurmSource(std::unique_ptr<sys::SignalSubscription> heard, sys::World& world, SlurmPlace place,
+  SlurmSource(std::unique_ptr<sys::SignalSubscription> signals, sys::World& world, SlurmPlace place,
               const Logger& log, Duration grace);
 
+  void listen(NoticeBoard& board, sys::Inbox<int>& heard, const sys::CallContext& ctx);
   void look(NoticeBoard& board, const sys::CallContext& ctx);
-  void take_term(NoticeBoard& board);
   void take(const SlurmJob& job, NoticeBoard& board);
   void post(MonoTime ends, std::string why, NoticeBoard& board);
   void post_limit(WallTime ends, NoticeBoard& board);
   MonoTime as_mono(WallTime time);
 
-  const std::unique_ptr<sys::SignalSubscription> heard_;
+  const std::unique_ptr<sys::SignalSubscription> signals_;
   sys::Clock& clock_;
+  sys::Threads& threads_;
   SlurmControl control_;
   const SlurmPlace place_;
   const Logger log_;
+  std::atomic<Duration> after_term_;  // what SIGTERM leaves
   // The rest belongs to watch().
-  Duration after_term_;                // what SIGTERM leaves
-  bool knows_after_term_ = false;      // from Slurm
-  std::optional<MonoTime> term_ends_;  // once SIGTERM came
+  bool knows_after_term_ = false;  // from Slurm
   std::optional<Notice> said_;
-  bool is_away_ = false;  // scontrol could not be asked, and that was said
+  std::optional<MonoTime> ended_ends_;  // once the job's end has begun
+  bool is_away_ = false;                // scontrol could not be asked, and that was said
 };
 
 }  // namespace outlast::notice

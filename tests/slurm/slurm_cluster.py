@@ -126,6 +126,7 @@ KillWait={KILL_WAIT_SECONDS}
 SchedulerParameters=sched_interval=1,sched_min_interval=1000
 NodeName={host} NodeAddr=127.0.0.1 CPUs={CPUS} State=UNKNOWN
 PartitionName=spot Nodes={host} Default=YES State=UP PriorityTier=1 PreemptMode=REQUEUE GraceTime={GRACE_SECONDS}
+PartitionName=cancel Nodes={host} State=UP PriorityTier=1 PreemptMode=CANCEL GraceTime={GRACE_SECONDS}
 PartitionName=harsh Nodes={host} State=UP PriorityTier=1 PreemptMode=REQUEUE GraceTime=0
 PartitionName=urgent Nodes={host} State=UP PriorityTier=10 PreemptMode=OFF
 """

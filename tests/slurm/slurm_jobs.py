@@ -99,17 +99,17 @@ class SlurmTest(unittest.TestCase):
         self.wait_for_state(job, "PENDING")
         self.cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now+3")
 
-    def finishes(self, job, restarts):
-        self.wait_for_state(job, "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT")
+    def finishes(self, job, restarts, state="COMPLETED"):
+        self.wait_for_state(job, "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "PREEMPTED")
         said = self.cluster.job(job)
-        self.assertEqual((said["JobState"], said["Restarts"]), ("COMPLETED", str(restarts)), self.log(job))
+        self.assertEqual((said["JobState"], said["Restarts"]), (state, str(restarts)), self.log(job))
 
-    def survives_preemption(self, script, trainer, alone, *options, step=20):
+    def survives_preemption(self, script, trainer, alone, *options, step=20, state="COMPLETED"):
         job = self.submit(script, trainer, *options)
         self.wait_for_step(job, step)
         self.preempt(job)
         self.start_again(job)
-        self.finishes(job, restarts=1)
+        self.finishes(job, restarts=1, state=state)
         self.assertEqual(result_in(self.log(job)), self.undisturbed(alone), self.log(job))
         self.assertEqual(len(self.texts(job, "left")), 1, self.log(job))
         return job
@@ -143,6 +143,13 @@ class Preempted(SlurmTest):
     def test_without_any_grace(self):
         job = self.survives_preemption("train.sbatch", [*self.counter, "--pause", "0.05"], self.counter,
                                        "--partition=harsh")
+        self.loses_no_step(job)
+
+    def test_where_preempted_jobs_are_cancelled(self):
+        # Newer releases still take it for preempted when it is done.
+        state = "COMPLETED" if self.cluster.release < (24, 5) else "PREEMPTED"
+        job = self.survives_preemption("train.sbatch", [*self.counter, "--pause", "0.05"], self.counter,
+                                       "--partition=cancel", state=state)
         self.loses_no_step(job)
 
 
