@@ -208,8 +208,9 @@ class Drill {
     if (!options_.notice_time) {
       // Of a short run a long notice would be all there is: most trainers train on until its end.
       const auto least = std::ranges::min_element(schedule, {}, &Planned::after);
-      plan.notice_time =
-          std::min(plan.notice_time, std::max<Duration>(least->after / 2, std::chrono::seconds(1)));
+      // But it must be heard, too.
+      const Duration enough = heard_after(options_.source) + std::chrono::seconds(1);
+      plan.notice_time = std::min(plan.notice_time, std::max<Duration>(least->after / 2, enough));
     }
     plan.patience = kPatienceMin;
     if (report_.undisturbed) {

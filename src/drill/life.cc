@@ -102,10 +102,12 @@ Result<LifeRecord> LifeDriver::run(std::uint64_t number, double began,
                               .out = {.target = sys::Output::Sink([this](std::string_view piece) {
                                         last_sign_ = world_.clock.mono_now();
                                         out_.feed(piece, elapsed());
+                                        show_step(out_);
                                       })},
                               .err = {.target = sys::Output::Sink([this](std::string_view piece) {
                                         last_sign_ = world_.clock.mono_now();
                                         lines_.feed(piece);
+                                        show_step(err_);
                                       })}}));
   const Result<void> driven = drive(schedule, ctx);
   if (!has_ended_) {
@@ -199,6 +201,7 @@ Result<void> LifeDriver::act(std::deque<Planned>& schedule) {
 
 Result<void> LifeDriver::begin_trouble(std::deque<Planned>& schedule) {
   const Planned planned = schedule.front();
+  record_.ignores_sigterm = ignores_sigterm(world_, *agent_);
   if (planned.trouble == Trouble::kMidSave) {
     next_ = Next::kOpenFile;
     open_file_until_ = saturating_add(next_at_, planned.after);
@@ -214,7 +217,6 @@ Result<void> LifeDriver::begin_trouble(std::deque<Planned>& schedule) {
     return kill(open.value_or(std::vector<std::string>()));
   }
   const Duration left = planned.trouble == Trouble::kTooLate ? kLateNotice : plan_.notice_time;
-  record_.ignores_sigterm = ignores_sigterm(world_, *agent_);
   record_.life.injections.push_back(
       {.trouble = planned.trouble, .at = elapsed(), .notice_time = seconds(left)});
   doing_(fmt::format("notice: {} left", format_duration_short(left)));
@@ -256,6 +258,14 @@ void LifeDriver::take_words() {
                      &StepSample::at, &StepSample::at);
   record_.last_words = err_.last_words();
   if (record_.last_words.empty()) record_.last_words = out_.last_words();
+}
+
+void LifeDriver::show_step(const StepReader& reader) {
+  if (reader.samples().empty()) return;
+  const std::optional<std::uint64_t> step = reader.samples().back().step;
+  if (!step || step == shown_step_) return;
+  shown_step_ = step;
+  doing_(fmt::format("step {}", *step));
 }
 
 void LifeDriver::heard(const AgentEvent& event) {

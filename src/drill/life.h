@@ -66,6 +66,7 @@ class LifeDriver {
   void plan_next(const std::deque<Planned>& schedule, MonoTime from);
   void heard(const AgentEvent& event);
   void take_words();
+  void show_step(const StepReader& reader);
   double elapsed();  // of the run, until now
   MonoTime next_time() const;
 
@@ -80,6 +81,7 @@ class LifeDriver {
   LifeRecord record_;
   StepReader out_;  // what the trainer prints
   StepReader err_;
+  std::optional<std::uint64_t> shown_step_;
   AgentLines lines_;
   std::optional<MonoTime> training_;
   Next next_ = Next::kNothing;

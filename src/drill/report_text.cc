@@ -42,6 +42,14 @@ std::string time_text(const std::optional<double>& seconds) {
   return seconds ? time_text(*seconds) : "-";
 }
 
+// What others have printed or named, without what would steer the terminal.
+std::string shown(std::string_view text) {
+  std::string plain(text);
+  std::ranges::replace_if(
+      plain, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
+  return plain;
+}
+
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -160,7 +168,7 @@ std::string result_text(const Report& report, const Pen& pen) {
       text += fmt::format("  … and {} more\n", comparison.differences.size() - i);
       break;
     }
-    text += fmt::format("  {}\n", comparison.differences[i]);
+    text += fmt::format("  {}\n", shown(comparison.differences[i]));
   }
   return text;
 }
@@ -190,14 +198,14 @@ std::string sums_text(const Report& report) {
 
 std::string to_text(const Report& report, bool colour) {
   const Pen pen(colour);
-  std::string text = fmt::format("{}\n", pen(Ink::kBold, report.command));
+  std::string text = fmt::format("{}\n", pen(Ink::kBold, shown(report.command)));
   text += lives_text(report) + "\n" + sums_text(report) + result_text(report, pen);
   for (const Finding& finding : report.findings) {
     text += fmt::format("\n{} {}\n", pen(Ink::kBad, finding.id + ":"), "");
     text.erase(text.size() - 2);
-    text += "\n" + wrapped(finding.sentence, "  ");
+    text += "\n" + wrapped(shown(finding.sentence), "  ");
     for (const std::string& line : finding.evidence) {
-      text += pen(Ink::kDim, fmt::format("    {}", line)) + "\n";
+      text += pen(Ink::kDim, "    " + shown(line)) + "\n";
     }
     text += wrapped("→ " + finding.advice, "  ");
   }

@@ -78,6 +78,12 @@ TEST(ReportText, InColourItIsTheSameText) {
   EXPECT_EQ(text, to_text(sample(), false));
 }
 
+TEST(ReportText, WhatTrainersPrintDoesNotSteerTheTerminal) {
+  Report report = sample();
+  report.findings[0].evidence = {"\x1b[2Jgone\tor not"};
+  EXPECT_NE(to_text(report, false).find("?[2Jgone?or not"), std::string::npos);
+}
+
 TEST(ReportJson, HasEverything) {
   const Json json = to_json(sample());
   EXPECT_EQ(json["disturbed"]["lives"].size(), 3U);

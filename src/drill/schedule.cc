@@ -84,24 +84,6 @@ Result<Planned> parse_item(std::string_view item, Source source) {
   return planned;
 }
 
-// How long a source takes at most until it hears: what it polls.
-Duration heard_after(Source source) {
-  switch (source) {
-    case Source::kEc2:
-      return std::chrono::seconds(2);
-    case Source::kAzure:
-      return std::chrono::seconds(1);
-    case Source::kFile:
-      return std::chrono::milliseconds(250);
-    case Source::kGce:
-    case Source::kSlurm:
-    case Source::kSignal:
-    case Source::kKill:
-      break;
-  }
-  return Duration::zero();
-}
-
 }  // namespace
 
 std::string_view to_string(Source source) {
@@ -119,6 +101,23 @@ std::optional<Source> parse_source(std::string_view name) {
 bool can_withdraw(Source source) {
   return source == Source::kGce || source == Source::kEc2 || source == Source::kAzure ||
          source == Source::kFile;
+}
+
+Duration heard_after(Source source) {
+  switch (source) {
+    case Source::kEc2:
+      return std::chrono::seconds(2);
+    case Source::kAzure:
+      return std::chrono::seconds(1);
+    case Source::kFile:
+      return std::chrono::milliseconds(250);
+    case Source::kGce:
+    case Source::kSlurm:
+    case Source::kSignal:
+    case Source::kKill:
+      break;
+  }
+  return Duration::zero();
 }
 
 Result<std::vector<Planned>> parse_schedule(std::string_view text, Source source) {

@@ -20,6 +20,8 @@ std::string_view to_string(Source source);  // "gce", "ec2", …
 std::optional<Source> parse_source(std::string_view name);
 // Whether it can take a notice back: a signal that was sent stays sent.
 bool can_withdraw(Source source);
+// How long it takes at most until it is heard: what is polled.
+Duration heard_after(Source source);
 
 // One trouble, on a machine of its own unless the one before it was withdrawn.
 struct Planned {

@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "sys/posix_clock.h"
+#include "sys/posix_process_family.h"
 #include "sys/process.h"
 
 namespace outlast::sys {
@@ -56,6 +57,19 @@ class PosixProcessTest : public ::testing::Test {
   std::unique_ptr<ProcessLauncher> launcher_ = make_posix_process_launcher();
   std::unique_ptr<Clock> clock_ = make_posix_clock();
 };
+
+TEST_F(PosixProcessTest, ASignalThatItIgnoresIsSeen) {
+  std::string text;
+  const auto process = start("trap '' TERM; trap : USR1; echo ready; sleep 60 & wait", &text);
+  ASSERT_TRUE(process);
+  const auto family = make_posix_process_families()->family(process->pid(), "");
+  ASSERT_TRUE(family);
+  ASSERT_FALSE(family->empty());
+  EXPECT_TRUE(family->front().ignores(SIGTERM));
+  EXPECT_FALSE(family->front().catches(SIGTERM));
+  EXPECT_TRUE(family->front().catches(SIGUSR1));
+  EXPECT_FALSE(family->front().ignores(SIGUSR1));
+}
 
 TEST_F(PosixProcessTest, TheChildLeadsAGroupOfItsOwn) {
   EXPECT_NE(shell("ps -o pgid= -p $$ 2>/dev/null || cut -d' ' -f5 /proc/$$/stat"),

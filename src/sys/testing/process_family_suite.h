@@ -82,6 +82,7 @@ TEST_P(ProcessFamilySuite, TheSignalIsForTheTopmostThatHandlesIt) {
     EXPECT_EQ(receiver->parent, process->pid());
     EXPECT_EQ(receiver->pid, members[1].pid);
     EXPECT_FALSE(receiver->catches(SIGTERM));
+    EXPECT_FALSE(receiver->ignores(SIGTERM));
     EXPECT_FALSE(pick_receiver(members, SIGTERM));
     // Whoever had the number before is not the same process.
     FamilyMember predecessor = *receiver;
