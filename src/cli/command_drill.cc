@@ -171,6 +171,11 @@ std::string page_path(const std::string& path, sys::World& world) {
 
 // Better before the run than after it.
 Result<void> check_page(const std::string& path, sys::World& world) {
+  const Result<sys::FileInfo> info = world.files.stat(page_path(path, world));
+  if (info && info->type == sys::FileType::kDirectory) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("--html {} is a folder: give a file", printable(path)));
+  }
   OUTLAST_TRY(world.files.stat(sys::parent_path(page_path(path, world)))
                   .while_doing(fmt::format("write the report to {}", printable(path))));
   return {};
@@ -201,12 +206,12 @@ Result<ExitCode> run_drill_command(const Invocation& invocation, Context& contex
   const Result<drill::Report> report = rehearse(*options, screen, context.world);
   screen.finish();
   if (!report) return report.error();
-  if (page) OUTLAST_TRY(write_page(report::render_drill_page(*report), *page, context.world));
   if (context.terminal.json()) {
     context.terminal.print_json(drill::to_json(*report));
   } else {
     context.terminal.print(drill::to_text(*report, context.terminal.colours()));
   }
+  if (page) OUTLAST_TRY(write_page(report::render_drill_page(*report), *page, context.world));
   return report->is_passed ? ExitCode::kOk : ExitCode::kNotMet;
 }
 

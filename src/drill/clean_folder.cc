@@ -41,6 +41,10 @@ class Walk {
   Result<void> all() {
     if (plan_.files.empty()) return inside("");
     for (const std::string& path : plan_.files) {
+      if (path == "." || path == "./") {
+        OUTLAST_TRY(inside(""));
+        continue;
+      }
       // The folders above it first, each once.
       for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
         OUTLAST_TRY(one(path.substr(0, at), false));
@@ -65,7 +69,9 @@ class Walk {
     for (const sys::DirectoryEntry& entry : entries) {
       const std::string path = folder.empty() ? entry.name : folder + "/" + entry.name;
       if (plan_.left_out.contains(path)) continue;
-      if (entry.type == sys::FileType::kDirectory && plan_.left_out.contains(entry.name)) continue;
+      if (entry.type == sys::FileType::kDirectory && plan_.left_out_names.contains(entry.name)) {
+        continue;
+      }
       OUTLAST_TRY(one(path, true));
     }
     return {};

@@ -18,8 +18,8 @@ struct CopyPlan {
   std::string from = {};  // absolute
   // What is copied of it; empty: everything but what is left out.
   std::vector<std::string> files = {};
-  // Paths below `from`, and names of folders wherever they are (".git").
-  std::set<std::string> left_out = {};
+  std::set<std::string> left_out = {};        // paths below `from`
+  std::set<std::string> left_out_names = {};  // of folders, wherever they are: ".git"
 };
 
 // How much that is. kInvalidArgument, with what to do, if it is more than `bytes_max`; kNotFound if

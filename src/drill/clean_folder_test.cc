@@ -53,7 +53,8 @@ std::vector<std::string> names(sys::FileSystem& files, const std::string& folder
 }
 using Names = std::vector<std::string>;
 
-const CopyPlan kPlan = {.from = "/here", .left_out = {".git", "outlast-root", "checkpoints"}};
+const CopyPlan kPlan = {
+    .from = "/here", .left_out = {"checkpoints"}, .left_out_names = {".git", "outlast-root"}};
 
 TEST(CleanFolder, HasTheCodeAndNothingOfEarlierRuns) {
   on_machine([](sys::FileSystem& files) {

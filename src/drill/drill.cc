@@ -68,7 +68,8 @@ Result<void> check_request(sys::World& world, const DrillOptions& options,
     }
     if (!there && there.error().code() != ErrorCode::kNotFound) return there.error();
   }
-  OUTLAST_TRY(measure_copy(world.files, Rehearsal::copy_plan(options), kCopyBytesMax, ctx));
+  OUTLAST_TRY(measure_copy(world.files, Rehearsal::copy_plan(options, options.keep.value_or("")),
+                           kCopyBytesMax, ctx));
   return {};
 }
 
@@ -109,7 +110,8 @@ class Drill {
     report_.disturbed = measure(disturbed_, scale_);
     if (report_.disturbed.outcome == "done") OUTLAST_TRY(compare(ctx));
     report_.findings = find_out(report_, disturbed_, scale_);
-    report_.expectations = judge(options_.expected, report_);
+    report_.expectations = judge_rehearsal(report_);
+    std::ranges::move(judge(options_.expected, report_), std::back_inserter(report_.expectations));
     report_.is_passed = std::ranges::all_of(report_.expectations, &Expectation::is_met);
     return std::move(report_);
   }

@@ -242,6 +242,25 @@ std::vector<Expected> default_expectations() {
           {.kind = Kind::kIdentical, .text = "identical", .is_default = true}};
 }
 
+std::vector<Expectation> judge_rehearsal(const Report& report) {
+  std::vector<Expectation> unmet;
+  if (report.disturbed.outcome != "done") {
+    unmet.push_back({.text = "done",
+                     .found = fmt::format(
+                         "machine {} ended as '{}'",
+                         report.disturbed.lives.empty() ? 1 : report.disturbed.lives.back().number,
+                         report.disturbed.outcome)});
+  }
+  const bool is_disturbed = std::ranges::any_of(
+      report.disturbed.lives, [](const Life& life) { return !life.injections.empty(); });
+  if (!is_disturbed) {
+    unmet.push_back({.text = "disturbed",
+                     .found = "nothing came about: the job was over before the first trouble was "
+                              "due; let it train longer, or disturb it sooner (--schedule)"});
+  }
+  return unmet;
+}
+
 std::vector<Expectation> judge(const std::vector<Expected>& expected, const Report& report) {
   std::vector<Expectation> judged;
   judged.reserve(expected.size());

@@ -34,6 +34,10 @@ Result<std::vector<Expected>> parse_expectations(std::string_view text);
 // Without any: resumed and, of a trainer whose undisturbed runs are all the same, identical.
 std::vector<Expected> default_expectations();
 
+// What every rehearsal needs, whatever is expected of it: that the job was done in the end, and
+// that something was done to it. Only what was not met.
+std::vector<Expectation> judge_rehearsal(const Report& report);
+
 // Of a report whose findings are in it already.
 std::vector<Expectation> judge(const std::vector<Expected>& expected, const Report& report);
 

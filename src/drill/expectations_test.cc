@@ -101,5 +101,18 @@ TEST(Expectations, RefuseWhatIsNone) {
   EXPECT_NE(refusal("lost<=-1").find("is due"), std::string::npos);
 }
 
+TEST(Expectations, ARehearsalThatCameToNothingIsNotPassed) {
+  Report report = two_machines();
+  EXPECT_TRUE(judge_rehearsal(report).empty());
+  report.disturbed.outcome = "failed";
+  ASSERT_EQ(judge_rehearsal(report).size(), 1U);
+  EXPECT_FALSE(judge_rehearsal(report)[0].is_met);
+  EXPECT_EQ(judge_rehearsal(report)[0].found, "machine 2 ended as 'failed'");
+  report = two_machines();
+  report.disturbed.lives[0].injections.clear();
+  ASSERT_EQ(judge_rehearsal(report).size(), 1U);
+  EXPECT_EQ(judge_rehearsal(report)[0].text, "disturbed");
+}
+
 }  // namespace
 }  // namespace outlast::drill

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::size_t kEvidenceMax = 8;
 // Of all training, this much was to be done again before somebody is told to save more often.
+constexpr double kMuchKept = 0.2;
 constexpr double kMuchLost = 0.5;
 
 std::string spent(double seconds) {
@@ -81,6 +82,26 @@ class Evidence {
     return std::nullopt;
   }
 
+  // Seconds that a machine trained.
+  double training_of(std::size_t i) const {
+    const Life& life = report_.disturbed.lives[i];
+    return life.training ? records_[i].trainer_ended.value_or(life.ended) - *life.training : 0;
+  }
+
+  // Of a trainer that prints no steps: whether the last machine took as long as all of the job,
+  // though a good part of it had been kept.
+  bool trained_in_vain(std::size_t i) const {
+    const Life& life = report_.disturbed.lives[i];
+    const bool is_last = i + 1 == records_.size() && life.outcome == "done";
+    if (!is_last || !life.restored || !report_.undisturbed) return false;
+    double kept = 0;
+    for (std::size_t j = 0; j < i; ++j) {
+      kept += std::max(0.0, training_of(j) - report_.disturbed.lives[j].lost_seconds.value_or(0));
+    }
+    const double whole = report_.undisturbed->training_seconds;
+    return kept >= whole * kMuchKept && training_of(i) >= whole - kept / 2;
+  }
+
   void resume() {
     Finding finding = {
         .id = "does-not-resume",
@@ -94,6 +115,13 @@ class Evidence {
       const Life& life = lives[i];
       if (const auto& sentence = records_[i].started_over) {
         finding.evidence.push_back(fmt::format("machine {}: {}", life.number, *sentence));
+        continue;
+      }
+      if (!life.first_step && trained_in_vain(i)) {
+        finding.evidence.push_back(
+            fmt::format("machine {} was given checkpoint {}, and trained as long as the whole "
+                        "undisturbed run ({})",
+                        life.number, life.restored->checkpoint, spent(training_of(i))));
         continue;
       }
       const std::optional<std::uint64_t> very_first = lives[0].first_step;
@@ -129,7 +157,7 @@ class Evidence {
                                            "was put back: {}.",
                                            record.life.number, record.trainer_exit),
                    .advice =
-                       "Its last words are below. Load a checkpoint by hand in an empty folder: "
+                       "Its last words are above. Load a checkpoint by hand in an empty folder: "
                        "all that it needs must be in the checkpoint, and nothing may depend on "
                        "files that only the first machine had."};
       } else {
@@ -137,7 +165,7 @@ class Evidence {
                    .sentence = fmt::format("Machine {} failed although nothing was done to it: {}.",
                                            record.life.number, record.why),
                    .advice =
-                       "Its last words are below; the drill tells nothing about what would have "
+                       "Its last words are above; the drill tells nothing about what would have "
                        "come after it."};
         if (record.last_words.empty()) finding.evidence.push_back(record.why);
       }

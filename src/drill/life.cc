@@ -69,6 +69,8 @@ std::vector<std::pair<std::string, std::string>> environment_for(sys::World& wor
   return variables;
 }
 
+constexpr int kUnaskedMax = 3;
+
 }  // namespace
 
 LifeDriver::LifeDriver(sys::World& world, BadNews& news, MachinePlan plan,
@@ -131,7 +133,10 @@ Result<LifeRecord> LifeDriver::run(std::uint64_t number, double began,
 Result<void> LifeDriver::drive(std::deque<Planned>& schedule, const sys::CallContext& ctx) {
   while (true) {
     OUTLAST_TRY_ASSIGN(has_ended_, wait_a_while(ctx));
+    if (trouble_) return *trouble_;
     if (has_ended_) {
+      // What could not be taken back any more was a notice like any other.
+      if (next_ == Next::kWithdraw) record_.life.injections.back().trouble = Trouble::kNotice;
       record_.life.left = record_.life.ended = elapsed();
       return {};
     }
@@ -274,7 +279,22 @@ void LifeDriver::heard(const AgentEvent& event) {
     training_ = world_.clock.mono_now();
     if (wake_) wake_();
   }
+  // A root on this disk that takes nothing, and a trainer that leaves again and again though nobody
+  // wants it to, would go on for ever.
+  if (event.kind == "save-failed") give_up(event.sentence);
+  const auto meaning = event.texts.find("meaning");
+  const bool has_left = event.kind == "trainer-ended" && meaning != event.texts.end() &&
+                        meaning->second == "left" && record_.life.injections.empty();
+  if (has_left && ++unasked_ == kUnaskedMax) {
+    give_up(fmt::format("the trainer has left {} times ({}) though nobody had asked it to",
+                        kUnaskedMax, record_.trainer_exit));
+  }
   doing_(event.sentence);
+}
+
+void LifeDriver::give_up(std::string why) {
+  if (!trouble_) trouble_ = Error(ErrorCode::kFailed, std::move(why));
+  if (wake_) wake_();
 }
 
 }  // namespace outlast::drill

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "drill/agent_lines.h"
@@ -65,6 +66,7 @@ class LifeDriver {
   Result<void> kill(const std::vector<std::string>& open);
   void plan_next(const std::deque<Planned>& schedule, MonoTime from);
   void heard(const AgentEvent& event);
+  void give_up(std::string why);
   void take_words();
   void show_step(const StepReader& reader);
   double elapsed();  // of the run, until now
@@ -87,6 +89,8 @@ class LifeDriver {
   Next next_ = Next::kNothing;
   MonoTime next_at_ = kNever;
   MonoTime open_file_until_ = kNever;
+  std::optional<Error> trouble_;  // because of which there is no use in going on
+  int unasked_ = 0;               // times that the trainer left by itself
   bool has_ended_ = false;
   std::function<void()> wake_ = {};  // ends the wait: something happened
 };

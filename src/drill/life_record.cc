@@ -21,6 +21,7 @@ namespace outlast::drill {
 namespace {
 
 constexpr std::size_t kWarningsMax = 20;
+constexpr double kMoment = 0.5;
 constexpr std::array<std::string_view, 6> kOutcomes = {"done",   "left",      "failed",
                                                        "broken", "cancelled", "taken-over"};
 
@@ -135,11 +136,17 @@ std::optional<double> lost_seconds(const LifeRecord& record, const Life& next) {
   return std::max(0.0, end_of_training(record) - kept);
 }
 
+// Whether the next life did something again. A moment is no work: files are looked at now and then.
+bool has_lost(const Life& life) {
+  if (life.lost_steps) return *life.lost_steps > 0;
+  return life.lost_seconds.value_or(0) > kMoment;
+}
+
 void measure_injections(Life& life) {
   for (Injection& injection : life.injections) {
     if (injection.committed && *injection.committed >= injection.at) {
       injection.notice_to_committed = *injection.committed - injection.at;
-    } else if (life.outcome == "left" || life.outcome == "done") {
+    } else if ((life.outcome == "left" || life.outcome == "done") && !has_lost(life)) {
       injection.notice_to_committed = 0;
     }
   }
@@ -161,7 +168,6 @@ Run measure(const std::vector<LifeRecord>& records, const StepScale& scale) {
     } else if (!life.saves.empty()) {
       life.progress = life.saves.front().at;
     }
-    measure_injections(life);
     if (life.training) run.training_seconds += end_of_training(record) - *life.training;
     for (const Save& save : life.saves) run.stored_bytes += save.stored_bytes;
     run.lives.push_back(std::move(life));
@@ -179,9 +185,12 @@ Run measure(const std::vector<LifeRecord>& records, const StepScale& scale) {
       const std::uint64_t first = later->first_step.value_or(last);
       life.lost_steps = first > last ? 0 : last - first + scale.distance;
     }
-    const double safe_since = life.saves.empty() ? life.ended : life.saves.back().at;
-    if (next.progress) life.recovery = *next.progress - safe_since;
+    // Who was killed trained until then.
+    const bool has_left = life.outcome == "left" && !life.saves.empty();
+    if (next.progress)
+      life.recovery = *next.progress - (has_left ? life.saves.back().at : life.ended);
   }
+  for (Life& life : run.lives) measure_injections(life);
   if (!run.lives.empty()) {
     run.seconds = run.lives.back().ended;
     run.outcome = run.lives.back().outcome;

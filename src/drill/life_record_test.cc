@@ -104,7 +104,7 @@ TEST(Measure, LossesAreWhatTheNextLifeDidAgain) {
   const drill::Run run = measure(records, find_scale(std::vector{&records[0].samples}));
   EXPECT_EQ(run.lives[0].lost_steps, 4U);  // 6, 7, 8 and 9
   EXPECT_EQ(run.lives[0].lost_seconds, 4.5);
-  EXPECT_EQ(run.lives[0].recovery, 6);  // from the commit at 6 to the step at 12
+  EXPECT_EQ(run.lives[0].recovery, 2);  // from its end at 10 to the step at 12
   EXPECT_EQ(run.lives[1].lost_steps, 0U);
   EXPECT_EQ(run.lives[1].lost_seconds, 0);
   EXPECT_EQ(run.lives[1].injections[0].notice_to_committed, 1);

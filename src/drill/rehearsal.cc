@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,17 +74,21 @@ TrainerPlace Rehearsal::trainer_place() const {
           .recognise = trainer_files::Recognise::kEverything};
 }
 
-CopyPlan Rehearsal::copy_plan(const DrillOptions& options) {
+CopyPlan Rehearsal::copy_plan(const DrillOptions& options, const std::string& scratch) {
   CopyPlan plan = {.from = options.folder, .files = options.spec.files};
-  plan.left_out = {".git", ".outlast-run", "outlast-root"};
-  const std::string inside = options.folder + "/";
+  plan.left_out_names = {".git", ".outlast-run", "outlast-root"};
   const auto leave_out = [&](const std::string& path) {
-    if (path.starts_with(inside)) plan.left_out.insert(path.substr(inside.size()));
+    std::string inside =
+        std::filesystem::path(path).lexically_normal().lexically_relative(options.folder).string();
+    while (inside.ends_with('/')) inside.pop_back();
+    if (!inside.empty() && inside != "." && !inside.starts_with("..")) plan.left_out.insert(inside);
   };
+  if (!scratch.empty()) leave_out(scratch);
   leave_out(sys::join_path(options.folder, options.spec.root));
   if (options.keep) leave_out(*options.keep);
   if (options.baseline) leave_out(*options.baseline);
-  if (const auto& dir = options.spec.checkpoint.dir) plan.left_out.insert(*dir);
+  if (const auto& dir = options.spec.checkpoint.dir)
+    leave_out(sys::join_path(options.folder, *dir));
   return plan;
 }
 
@@ -110,7 +115,7 @@ Result<LifeRecord> Rehearsal::live(const RunPlan& plan, std::uint64_t number, do
   const std::string news_folder = sys::join_path(scratch_, fmt::format("news-{}", number));
   OUTLAST_TRY(sys::make_dirs(world_.files, news_folder));
   OUTLAST_TRY(sys::make_dirs(world_.files, machine_folder()));
-  OUTLAST_TRY(copy_files(world_.files, copy_plan(options_), machine_folder(), ctx));
+  OUTLAST_TRY(copy_files(world_.files, copy_plan(options_, scratch_), machine_folder(), ctx));
   OUTLAST_TRY_ASSIGN(const std::string job_file, write_job_file(plan));
   OUTLAST_TRY_ASSIGN(const std::unique_ptr<BadNews> news,
                      make_bad_news(plan.source, {.world = world_, .folder = news_folder}));

@@ -38,7 +38,7 @@ class Rehearsal {
   std::string root_of(const std::string& run) const;
   TrainerPlace trainer_place() const;
   // What each machine gets.
-  static CopyPlan copy_plan(const DrillOptions& options);
+  static CopyPlan copy_plan(const DrillOptions& options, const std::string& scratch);
 
  private:
   Result<LifeRecord> live(const RunPlan& plan, std::uint64_t number, double began,

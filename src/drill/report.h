@@ -73,8 +73,8 @@ struct Life {
   // By the next life: what this one had done and that one did again.
   std::optional<std::uint64_t> lost_steps = {};  // where the trainer prints steps
   std::optional<double> lost_seconds = {};       // of training, after what was kept
-  // From the last commit of this life, or from its end without one, to the first sign of progress
-  // in the next.
+  // From the last commit of this life, or from its end if it was killed, to the first sign of
+  // progress in the next.
   std::optional<double> recovery = {};
 };
 

@@ -85,16 +85,18 @@ void SlurmSource::hear(NoticeBoard& board, sys::Inbox<int>& heard, const sys::Ca
     }
     if (*signal == SIGTERM) {
       // Before anybody is asked: the trainer may have got it, too, and end of it any moment.
-      // The next one does not prolong it; but what the first left may be long over, if that was the
-      // beginning of a grace.
       const MonoTime now = clock_.mono_now();
       const MonoTime end = saturating_add(now, after_term_);
-      ends = ends && *ends > now ? std::min(*ends, end) : end;
-      board.post({.source = kTermNotice,
-                  .ends = *ends,
-                  .reached_trainer = true,
-                  .why = fmt::format("SIGTERM in Slurm job {}, which leaves {}", place_.job,
-                                     format_duration_short(*ends - now))});
+      // The next one does not prolong it; but what the first left may be long over, if that was the
+      // beginning of a grace.
+      if (!ends || *ends <= now || end < *ends) {
+        ends = end;
+        board.post({.source = kTermNotice,
+                    .ends = end,
+                    .reached_trainer = true,
+                    .why = fmt::format("SIGTERM in Slurm job {}, which leaves {}", place_.job,
+                                       format_duration_short(after_term_))});
+      }
     }
     (void)heard.try_post(*signal);  // if there is no room, it is going to be asked anyway
   }

@@ -136,7 +136,7 @@ void write_lives_table(Markup& markup, const drill::Run& run) {
   markup.leaf(
       "caption", {},
       "Heard, asked and committed are counted from the notice; back to training from the last "
-      "commit, or from the machine's end without one.");
+      "commit, or from the end of a machine that was killed.");
   markup.open("thead", {{"role", "rowgroup"}}).open("tr", {{"role", "row"}});
   for (const std::string_view column : kColumns) {
     markup.leaf("th", {{"scope", "col"}, {"role", "columnheader"}}, column);

@@ -23,6 +23,10 @@ class Defects(DrillTest):
         report = self.of("no-load", code=NOT_MET)
         self.assertEqual(self.findings(report), ["does-not-resume"])
 
+    def test_does_not_load_its_checkpoint_and_says_nothing(self):
+        report = self.of("no-load", "quiet", "polite", code=NOT_MET)
+        self.assertEqual(self.findings(report), ["does-not-resume"])
+
     def test_its_data_come_in_another_order_after_a_resume(self):
         report = self.of("order", code=NOT_MET)
         self.assertEqual(self.findings(report), ["order-shifts"])
@@ -53,6 +57,14 @@ class Defects(DrillTest):
         self.assertEqual(self.findings(report), ["crashes-on-resume"])
         self.assertIn("KeyError: 'no such thing'", report["findings"][0]["evidence"])
         self.assertIsNone(report["comparison"])
+
+    def test_a_job_that_is_not_done_has_not_survived_whatever_else_was_expected(self):
+        report = self.of("crash", code=NOT_MET, options=["--expect", "lost<=99"])
+        self.assertEqual([one["text"] for one in report["expectations"] if not one["met"]], ["done"])
+
+    def test_leaves_though_nobody_asked(self):
+        _, err = self.finish(self.start("--", sys.executable, "drill_trainer.py", "leaves"), FAILED)
+        self.assertIn("the trainer has left 3 times", err)
 
     def test_saves_once_at_the_end(self):
         report = self.drill("--as", "kill", "--schedule", "1s, 1s", "--", sys.executable, "drill_trainer.py", "rarely",

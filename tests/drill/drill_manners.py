@@ -9,7 +9,7 @@ import time
 import unittest
 
 import drill_rig
-from drill_rig import BAD_INPUT, FAILED, INTERRUPTED, WRONG_COMMAND_LINE, DrillTest
+from drill_rig import BAD_INPUT, FAILED, INTERRUPTED, NOT_MET, WRONG_COMMAND_LINE, DrillTest
 
 COUNTER = ["sh", "counter.sh", "--steps", "10"]
 
@@ -43,6 +43,22 @@ class BadInput(DrillTest):
         with open(self.work / "data.bin", "wb") as file:
             file.truncate((1 << 30) + 1)
         self.refused("--", *COUNTER, code=BAD_INPUT, saying="'files:' of a job file")
+
+
+    def test_a_rehearsal_in_which_nothing_came_about_is_not_passed(self):
+        report = self.drill("--schedule", "1h", "--expect", "identical", "--", *COUNTER, code=NOT_MET)
+        self.assertEqual([one["text"] for one in report["expectations"] if not one["met"]], ["disturbed"])
+
+    def test_what_is_kept_inside_is_not_copied_into_itself_and_code_is_never_left_out(self):
+        (self.work / "src" / "models").mkdir(parents=True)
+        (self.work / "src" / "models" / "code.py").touch()
+        (self.work / "kept").mkdir()
+        self.drill("--schedule", "1s", "--keep", "./kept/", "--checkpoint", "models", "--", "sh", "-c",
+                   "test -f src/models/code.py && exec sh counter.sh --polite --steps 30 --pause 0.1")
+        self.assertEqual(list((self.work / "kept").rglob("kept")), [])
+
+    def test_a_page_cannot_be_a_folder(self):
+        self.refused("--html", ".", "--", *COUNTER, code=BAD_INPUT, saying="is a folder: give a file")
 
 
 class Ends(DrillTest):

@@ -13,6 +13,8 @@ is not in the checkpoint shows. usage: drill_trainer.py [defect…]
   silent       saves nothing
   rarely       saves once, at the end
   polite       on SIGTERM it saves and leaves
+  quiet        prints nothing
+  leaves       leaves by itself, again and again
 """
 
 import json
@@ -78,7 +80,10 @@ while step < STEPS:
         sys.exit("drill_trainer: there is no more data")
     step += 1
     weight = (weight * 1.01 + generator.random()) % 1000
-    print(f"step {step}/{STEPS} loss {weight:.9f}")
+    if "quiet" not in defects:
+        print(f"step {step}/{STEPS} loss {weight:.9f}")
+    if "leaves" in defects and step % 7 == 0:
+        sys.exit(75)
     time.sleep(0.05)
     if "silent" not in defects and (step % STEPS_BETWEEN == 0 or step == STEPS or leave):
         save()
