@@ -35,6 +35,7 @@
 #include "report/drill_page.h"
 #include "sys/clock.h"
 #include "sys/file_ops.h"
+#include "sys/file_system.h"
 #include "sys/own_signals.h"
 #include "sys/threads.h"
 #include "sys/world.h"

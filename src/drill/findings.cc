@@ -117,7 +117,7 @@ class Evidence {
         finding.evidence.push_back(fmt::format("machine {}: {}", life.number, *sentence));
         continue;
       }
-      if (!life.first_step && trained_in_vain(i)) {
+      if (life.restored && !life.first_step && trained_in_vain(i)) {
         finding.evidence.push_back(
             fmt::format("machine {} was given checkpoint {}, and trained as long as the whole "
                         "undisturbed run ({})",

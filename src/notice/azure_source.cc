@@ -18,6 +18,7 @@
 #include "notice/azure_events.h"
 #include "notice/metadata_service.h"
 #include "notice/notice_board.h"
+#include "notice/notice_source.h"
 #include "sys/call_context.h"
 #include "sys/http.h"
 #include "sys/world.h"

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <signal.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "notice/notice_board.h"
+#include "notice/notice_source.h"
 #include "notice/slurm_control.h"
 #include "notice/slurm_job.h"
 #include "notice/slurm_place.h"

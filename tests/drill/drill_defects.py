@@ -60,7 +60,7 @@ class Defects(DrillTest):
 
     def test_a_job_that_is_not_done_has_not_survived_whatever_else_was_expected(self):
         report = self.of("crash", code=NOT_MET, options=["--expect", "lost<=99"])
-        self.assertEqual([one["text"] for one in report["expectations"] if not one["met"]], ["done"])
+        self.assertIn("done", [one["text"] for one in report["expectations"] if not one["met"]])
 
     def test_leaves_though_nobody_asked(self):
         _, err = self.finish(self.start("--", sys.executable, "drill_trainer.py", "leaves"), FAILED)

@@ -44,10 +44,10 @@ class Level1(Levels):
         self.assertTrue(self.resumed(report))
         self.assertEqual(self.troubles(report), ["kill", "kill"])
 
-    def test_notices_that_are_taken_back_or_come_late(self):
+    def test_who_has_left_before_a_notice_is_taken_back_has_left(self):
         report = self.drill("--as", "file", "--notice-time", "3s", "--schedule", "1s withdrawn, 1s late, 1s",
                             "--", *self.command)
-        self.assertEqual(self.troubles(report), ["withdrawn", "too-late", "notice"])
+        self.assertEqual(self.troubles(report), ["notice", "too-late", "notice"])
         self.assertTrue(report["passed"])
 
 
@@ -59,6 +59,12 @@ class Level0(Levels):
     def test_it_goes_on_from_its_files(self):
         for report in self.every_source([*WITH_NOTICE, "kill"], "--schedule", "3s, 3s", "--every", "1s"):
             self.assertTrue(self.resumed(report))
+
+    def test_notices_that_are_taken_back_or_come_late(self):
+        report = self.drill("--as", "file", "--notice-time", "3s", "--schedule", "2s withdrawn, 2s late", "--every", "1s",
+                            "--", *self.command)
+        self.assertEqual(self.troubles(report), ["withdrawn", "too-late"])
+        self.assertEqual(len(report["disturbed"]["lives"]), 2, "the first machine stayed")
 
     def test_a_job_file_says_the_same(self):
         (self.work / "job.yaml").write_text("name: counted\nrun: sh counter.sh --steps 40 --pause 0.1\n"
