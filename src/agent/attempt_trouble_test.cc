@@ -1,49 +1,19 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "agent/attempt.h"
 #include "agent/attempt_record.h"
 #include "agent/beat.h"
-#include "agent/begin_attempt.h"
-#include "agent/event.h"
 #include "agent/testing/attempt_trial.h"
-#include "agent/work_folder.h"
-#include "base/encoding.h"
 #include "base/error.h"
-#include "base/json.h"
-#include "base/result.h"
 #include "base/time.h"
-#include "checkpoint/checkpoints.h"
-#include "job/history.h"
-#include "job/log_entry.h"
-#include "job/notice_plan.h"
-#include "job/spec.h"
-#include "job/spec_json.h"
 #include "notice/notice_board.h"
-#include "notice/notice_source.h"
-#include "sim/sim_process.h"
-#include "sim/simulation.h"
-#include "store/faulty_store.h"
-#include "store/memory_store.h"
-#include "store/object_store.h"
-#include "sys/call_context.h"
-#include "sys/file_ops.h"
 #include "sys/world.h"
-#include "trainer_files/layouts.h"
 
 namespace outlast::agent {
 namespace {

@@ -188,18 +188,9 @@ Result<void> write_page(const std::string& page, const std::string& path, sys::W
 }
 
 Result<ExitCode> run_drill_command(const Invocation& invocation, Context& context) {
-  std::optional<job::SpecReading> reading;
-  if (!invocation.positionals.empty()) {
-    const std::string& file = invocation.positionals.front();
-    if (!file.ends_with(".yaml") && !file.ends_with(".yml")) {
-      return wrong_value(
-          invocation, context,
-          fmt::format("'{}' is no job file (.yaml); a command comes after '--'", printable(file)));
-    }
-    reading = read_job_file(file, context);
-    if (!reading) return ExitCode::kBadInput;
-  }
-  const Result<drill::DrillOptions> options = drill_options(invocation, reading, context.world);
+  const JobArgument job = read_job_argument(invocation, context);
+  if (job.refused) return *job.refused;
+  const Result<drill::DrillOptions> options = drill_options(invocation, job.reading, context.world);
   if (!options) return wrong_value(invocation, context, options.error().to_string());
   const std::optional<std::string> page = invocation.value("html");
   if (page) OUTLAST_TRY(check_page(*page, context.world));

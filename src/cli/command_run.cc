@@ -273,19 +273,9 @@ Result<ExitCode> train(const RunPlan& plan, Context& context) {
 }
 
 Result<ExitCode> run_run(const Invocation& invocation, Context& context) {
-  std::optional<job::SpecReading> reading;
-  if (!invocation.positionals.empty()) {
-    const std::string& file = invocation.positionals.front();
-    if (!file.ends_with(".yaml") && !file.ends_with(".yml")) {
-      return wrong_value(invocation, context,
-                         fmt::format("'{}' is no job file (.yaml); a command comes after '--': "
-                                     "outlast run -- {}",
-                                     printable(file), printable(file)));
-    }
-    reading = read_job_file(invocation.positionals.front(), context);
-    if (!reading) return ExitCode::kBadInput;
-  }
-  const Result<RunPlan> plan = make_run_plan(invocation, reading, context.world);
+  const JobArgument job = read_job_argument(invocation, context);
+  if (job.refused) return *job.refused;
+  const Result<RunPlan> plan = make_run_plan(invocation, job.reading, context.world);
   if (!plan) return wrong_value(invocation, context, plan.error().to_string());
   if (invocation.flag("install-boot")) return install_boot(invocation, *plan, context);
   if (invocation.flag("remove-boot")) return remove_boot(*plan, context);

@@ -11,7 +11,10 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "cli/ckpt_access.h"
+#include "cli/command_line.h"
 #include "cli/command_spec.h"
+#include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "cli/text_layout.h"
 #include "job/spec.h"
@@ -77,6 +80,23 @@ std::optional<job::SpecReading> read_job_file(const std::string& file, const Con
   if (reading.spec) return reading;
   report_mistakes(file, reading, context.terminal);
   return std::nullopt;
+}
+
+JobArgument read_job_argument(const Invocation& invocation, const Context& context) {
+  JobArgument argument;
+  if (invocation.positionals.empty()) return argument;
+  const std::string& file = invocation.positionals.front();
+  if (!file.ends_with(".yaml") && !file.ends_with(".yml")) {
+    argument.refused =
+        wrong_value(invocation, context,
+                    fmt::format("'{}' is no job file (.yaml); a command comes after '--': "
+                                "outlast {} -- {}",
+                                printable(file), invocation.command->name(), printable(file)));
+    return argument;
+  }
+  argument.reading = read_job_file(file, context);
+  if (!argument.reading) argument.refused = ExitCode::kBadInput;
+  return argument;
 }
 
 }  // namespace outlast::cli

@@ -8,9 +8,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
-#include <optional>
 #include <set>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,17 +20,13 @@
 #include "agent/beat.h"
 #include "agent/begin_attempt.h"
 #include "agent/event.h"
-#include "agent/root_layout.h"
 #include "agent/work_folder.h"
 #include "base/encoding.h"
-#include "base/error.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "checkpoint/checkpoints.h"
 #include "job/history.h"
 #include "job/log_entry.h"
-#include "job/notice_plan.h"
 #include "job/spec.h"
 #include "job/spec_json.h"
 #include "notice/notice_board.h"
