@@ -20,7 +20,7 @@ namespace outlast::sim {
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> all = {wal_counter_workload(), store_race_workload(),
                                             commit_race_workload(), checkpoint_life_workload(),
-                                            agent_life_workload(), notice_life_workload()};
+                                            agent_life_workload(),  notice_life_workload()};
   return all;
 }
 
