@@ -71,9 +71,11 @@ TEST(Copier, GoesOnWithAnInterruptedUpload) {
     bench.store.moved = 0;
     const auto done = bench.run({bench.upload("a", "k")});
     ASSERT_TRUE(done) << done.error().to_string();
-    EXPECT_EQ(bench.store.moved, 13);
-    EXPECT_EQ(done->bytes_resumed, 7 * kPart);
-    EXPECT_EQ(done->bytes_copied, 13 * kPart);
+    // Of the seven that went, perhaps not one that was still being noted down when the store broke.
+    EXPECT_LE(done->bytes_resumed, 7 * kPart);
+    EXPECT_GE(done->bytes_resumed, 3 * kPart);
+    EXPECT_EQ(done->bytes_copied, static_cast<std::uint64_t>(bench.store.moved) * kPart);
+    EXPECT_EQ(done->bytes_resumed + done->bytes_copied, text.size());
     EXPECT_EQ(done->copies_checked, 1U);
     EXPECT_EQ(bench.world.files.list(bench.dir + "/state").value().size(), 0U);
   });
@@ -129,8 +131,12 @@ TEST(Copier, GoesOnWithAnInterruptedDownloadButBelievesOnlyWhatIsRight) {
     const auto done = bench.run({bench.download("k", "b")});
     ASSERT_TRUE(done) << done.error().to_string();
     EXPECT_EQ(bench.read("b"), text);
-    EXPECT_EQ(done->bytes_resumed, 7 * kPart);
-    EXPECT_EQ(bench.store.moved, 13);
+    // Of the eight that came, not the damaged one, and perhaps not one that was still being noted
+    // down when the store broke.
+    EXPECT_LE(done->bytes_resumed, 7 * kPart);
+    EXPECT_GE(done->bytes_resumed, 3 * kPart);
+    const auto moved = static_cast<std::uint64_t>(bench.store.moved);
+    EXPECT_EQ(done->bytes_resumed + moved * kPart, text.size());
   });
 }
 
