@@ -19,6 +19,7 @@
 #include "base/secret.h"
 #include "store/memory_store.h"
 #include "store/object_store.h"
+#include "store/transfer/adaptive_width.h"
 #include "store/transfer/copier.h"
 #include "store/transfer/source.h"
 #include "store/transfer/target.h"
@@ -104,6 +105,9 @@ class TrickyStore : public MemoryStore {
   }
 };
 
+// One worker: which parts have been copied when the store breaks is then no race's affair.
+inline constexpr AdaptiveWidth::Limits kOneByOne = {.start = 1, .least = 1, .most = 1};
+
 // A world, a scratch folder in it and a store.
 struct Bench {
   sys::World& world;
@@ -146,8 +150,8 @@ struct Bench {
     for (const sys::DirectoryEntry& entry : entries) names.push_back(entry.name);
     return names;
   }
-  Result<CopyProgress> run(std::vector<Copy> copies) const {
-    Copier copier(world.threads, world.clock, {.part_bytes = kPart});
+  Result<CopyProgress> run(std::vector<Copy> copies, AdaptiveWidth::Limits width = {}) const {
+    Copier copier(world.threads, world.clock, {.width = width, .part_bytes = kPart});
     for (Copy& copy : copies) OUTLAST_TRY(copier.add(std::move(copy), {}));
     return copier.finish({}, {});
   }
