@@ -14,13 +14,12 @@
 #include "base/time.h"
 #include "job/notice_plan.h"
 #include "notice/notice_board.h"
-#include "sys/file_ops.h"
+#include "notice/notice_source.h"
 #include "sys/world.h"
 
 namespace outlast::agent {
 namespace {
 
-using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::kSteps;
@@ -55,8 +54,9 @@ TEST(AttemptNotices, WhoTakesTheMachineIsToldWhenEverythingIsSafe) {
     board.post({.source = "news", .ends = world.clock.mono_now() + seconds(30), .why = "a storm"});
   };
   int told = 0;
-  trial.released = [&] {
+  trial.released = [&](const notice::Departure& departure) {
     ++told;
+    EXPECT_TRUE(departure.is_all_safe);
     EXPECT_EQ(trial.witness.events.back().kind, "left") << "nothing is left to be said";
     const auto record = trial.bucket().find("jobs/demo/" + attempt_key(1), {});
     EXPECT_TRUE(record && decode_attempt(as_text(*record->bytes))->ended) << "nor to be written";
@@ -73,7 +73,7 @@ TEST(AttemptNotices, NobodyIsToldOfAJobThatIsDone) {
   Trial trial;
   trial.news = [](notice::NoticeBoard&, sys::World&) {};
   int told = 0;
-  trial.released = [&] {
+  trial.released = [&](const notice::Departure& /*departure*/) {
     ++told;
     return "";
   };
@@ -88,7 +88,7 @@ TEST(AttemptNotices, ACtrlCIsNoReasonToLetTheMachineGo) {
     board.post({.source = "news", .ends = world.clock.mono_now() + seconds(30), .at_once = true});
   };
   int told = 0;
-  trial.released = [&] {
+  trial.released = [&](const notice::Departure& /*departure*/) {
     ++told;
     return "";
   };
@@ -123,18 +123,60 @@ TEST(AttemptNotices, WhoEndsWhenEverybodyWasToldHasLeft) {
   EXPECT_EQ(ending.outcome, AttemptOutcome::kLeft) << ending.why;
 }
 
+TEST(AttemptNotices, WhoCouldNotSaveEverythingLeavesAllTheSame) {
+  Trial trial;
+  trial.after_step = [&](int step) { trial.is_away = step >= 6; };
+  trial.news = [&](notice::NoticeBoard& board, sys::World& world) {
+    (void)world.clock.sleep_for(kStepTime * 8, {});
+    board.post({.source = "news", .ends = world.clock.mono_now() + seconds(30), .why = "a storm"});
+  };
+  std::vector<bool> told;
+  trial.released = [&](const notice::Departure& departure) {
+    told.push_back(departure.is_all_safe);
+    return "";
+  };
+  AttemptEnding ending;
+  trial.run_to(ending);
+  EXPECT_EQ(ending.outcome, AttemptOutcome::kBroken) << ending.why;
+  EXPECT_EQ(told, std::vector<bool>{false}) << "the job is to go on from an older checkpoint";
+}
+
+TEST(AttemptNotices, AHintIsNotForgottenWhenItsSaveFails) {
+  Trial trial;
+  trial.news = [&](notice::NoticeBoard& board, sys::World& world) {
+    (void)world.clock.sleep_for(kStepTime + seconds(15), {});
+    trial.is_away = true;
+    board.post({.source = "news",
+                .ends = kNever,
+                .confidence = job::NoticeConfidence::kPossible,
+                .why = "clouds gather"});
+    (void)world.clock.sleep_for(seconds(20), {});
+    trial.is_away = false;
+  };
+  trial.run();
+  EXPECT_EQ(trial.witness.texts("save-failed").size(), 1U);
+  EXPECT_EQ(std::ranges::count_if(trial.witness.events,
+                                  [](const Event& event) {
+                                    return event.kind == "saved" && event.facts.at("why") == "hint";
+                                  }),
+            1);
+}
+
 TEST(AttemptNotices, TheTrainersFileAppearsWhenTheEndPresses) {
   Trial trial;
   trial.news = [&](notice::NoticeBoard& board, sys::World& world) {
-    board.post({.source = "news", .ends = world.clock.mono_now() + hours(12)});
+    board.post(
+        {.source = "news", .ends = world.clock.mono_now() + kStepTime * kSteps + minutes(5)});
   };
-  bool was_there = false;
-  trial.after_step = [&](int /*step*/) {
-    was_there = was_there || trial.machine().files().stat("/work/.outlast-run/notice.json");
+  std::vector<int> seen;  // the steps after which it was there
+  trial.after_step = [&](int step) {
+    if (trial.machine().files().stat("/work/.outlast-run/notice.json")) seen.push_back(step);
   };
   trial.run();
   EXPECT_EQ(trial.witness.texts("notice").size(), 1U);
-  EXPECT_FALSE(was_there) << "half a day is no reason to leave";
+  ASSERT_FALSE(seen.empty());
+  EXPECT_GT(seen.front(), kSteps / 2) << "a quarter of an hour is no reason to leave";
+  EXPECT_EQ(seen.back(), kSteps);
 }
 
 }  // namespace

@@ -79,21 +79,21 @@ inline job::Spec demo_spec() {
 class News : public notice::NoticeSource {
  public:
   News(std::function<void(notice::NoticeBoard&, sys::World&)> tell,
-       std::function<std::string()> released, sys::World& world)
+       std::function<std::string(const notice::Departure&)> released, sys::World& world)
       : tell_(std::move(tell)), released_(std::move(released)), world_(world) {}
   std::string name() const override { return "news"; }
   void watch(notice::NoticeBoard& board, const sys::CallContext& ctx) override {
     tell_(board, world_);
     (void)world_.clock.sleep_for(std::chrono::hours(24), ctx);
   }
-  Result<std::string> release(const notice::Departure& /*departure*/,
+  Result<std::string> release(const notice::Departure& departure,
                               const sys::CallContext& /*ctx*/) override {
-    return released_ ? released_() : "";
+    return released_ ? released_(departure) : "";
   }
 
  private:
   const std::function<void(notice::NoticeBoard&, sys::World&)> tell_;
-  const std::function<std::string()> released_;
+  const std::function<std::string(const notice::Departure&)> released_;
   sys::World& world_;
 };
 
@@ -168,7 +168,7 @@ class Trial {
   Witness witness;
   bool is_away = false;
   std::function<void(notice::NoticeBoard&, sys::World&)> news;
-  std::function<std::string()> released;
+  std::function<std::string(const notice::Departure&)> released;
   std::function<void(int step)> after_step;
 
  private:
