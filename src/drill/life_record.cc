@@ -20,7 +20,6 @@
 namespace outlast::drill {
 namespace {
 
-constexpr std::size_t kWarningsMax = 20;
 constexpr double kMoment = 0.5;
 constexpr std::array<std::string_view, 6> kOutcomes = {"done",   "left",      "failed",
                                                        "broken", "cancelled", "taken-over"};
@@ -77,10 +76,6 @@ void take_asking(const AgentEvent& event, double now, LifeRecord& record) {
 
 void take_event(const AgentEvent& event, double now, LifeRecord& record) {
   const std::string& kind = event.kind;
-  if (event.level == "warning" || event.level == "bad") {
-    record.warnings.push_back(event.sentence);
-    if (record.warnings.size() > kWarningsMax) record.warnings.erase(record.warnings.begin());
-  }
   if (kind == "began" || kind == "resumed") {
     take_beginning(event, now, record);
   } else if (kind == "notice") {

@@ -17,7 +17,6 @@ struct LifeRecord {
   std::vector<std::string> last_words = {};  // the last lines of it
   std::string why = {};                      // the agent's words about the end of the attempt
   // What it told as a warning meanwhile, the newest last.
-  std::vector<std::string> warnings = {};
 
   std::optional<double> trainer_ended = {};
   bool has_trainer_failed = false;               // by itself, without a notice

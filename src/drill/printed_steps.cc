@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/ascii.h"
-#include "base/utf8.h"
+#include "drill/shown.h"
 #include "job/progress_reader.h"
 
 namespace outlast::drill {
@@ -59,19 +59,6 @@ std::optional<std::uint64_t> number_of(const StepSample& sample, const StepScale
          *sample.step;
 }
 
-// What can be shown anywhere: a trainer may print whatever it likes.
-std::string tame(std::string_view line) {
-  std::string tamed;
-  for (std::size_t at = 0; at < line.size();) {
-    const std::optional<Utf8Character> character = decode_utf8(line, at);
-    const std::size_t bytes = character ? character->bytes : 1;
-    const bool is_shown = character && character->code >= 0x20 && character->code != 0x7F;
-    tamed += is_shown ? line.substr(at, bytes) : std::string_view("?");
-    at += bytes;
-  }
-  return tamed;
-}
-
 }  // namespace
 
 void StepReader::feed(std::string_view piece, double at) {
@@ -89,7 +76,7 @@ void StepReader::feed(std::string_view piece, double at) {
 void StepReader::end_line(double at) {
   const std::string line = std::exchange(line_, {});
   if (ascii_trimmed(line).empty()) return;
-  last_lines_.push_back(tame(line.substr(0, kLastLineLength)));
+  last_lines_.push_back(shown(std::string_view(line).substr(0, kLastLineLength)));
   if (last_lines_.size() > kLastLinesMax) last_lines_.pop_front();
   // A reader of its own for each line: what an earlier one said is no part of this one.
   job::ProgressReader reader(regex_);

@@ -12,6 +12,7 @@
 
 #include "base/units.h"
 #include "drill/report.h"
+#include "drill/shown.h"
 
 namespace outlast::drill {
 namespace {
@@ -40,14 +41,6 @@ std::string time_text(double seconds) {
 }
 std::string time_text(const std::optional<double>& seconds) {
   return seconds ? time_text(*seconds) : "-";
-}
-
-// What others have printed or named, without what would steer the terminal.
-std::string shown(std::string_view text) {
-  std::string plain(text);
-  std::ranges::replace_if(
-      plain, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
-  return plain;
 }
 
 std::size_t characters(std::string_view text) {

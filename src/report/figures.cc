@@ -50,9 +50,8 @@ bool goes_on_after(const drill::Run& run, std::size_t life) {
 
 void add_overhead(const drill::Report& report, Figures& figures) {
   if (!report.undisturbed || report.disturbed.outcome != "done") return;
-  const double alone = report.undisturbed->seconds;
-  figures.overhead_seconds = report.disturbed.seconds - alone;
-  if (alone > 0) figures.overhead_share = *figures.overhead_seconds / alone;
+  figures.overhead_seconds = report.disturbed.seconds - report.undisturbed->seconds;
+  figures.overhead_share = drill::overhead(report);
 }
 
 }  // namespace

@@ -69,15 +69,12 @@ struct CloudLife {
   std::optional<MonoTime> announced = {};
   bool is_withdrawn = false;
   std::optional<Duration> heard_with = {};  // so much left
-  bool has_left = false;
 };
 
 class NoticeLifeRun {
  public:
   explicit NoticeLifeRun(const WorkloadOptions& options)
-      : simulation_({.seed = options.seed, .keep_trace = options.keep_trace}),
-        bug_(options.bug),
-        server_(bucket_, simulation_.clock()) {
+      : simulation_({.seed = options.seed, .keep_trace = options.keep_trace}), bug_(options.bug) {
     Random& random = simulation_.random();
     cloud_ = kClouds.at(random.below(kClouds.size()));
     is_calm_ = random.chance(0.5);
@@ -250,7 +247,6 @@ class NoticeLifeRun {
         std::get<agent::Begun>(*std::move(begun)));
     const agent::AttemptEnding ending = attempt.run(*std::move(sources));
     simulation_.note("attempt ended", std::string(agent::to_string(ending.outcome)));
-    life_.has_left = ending.outcome == agent::AttemptOutcome::kLeft;
     has_ended_ = ending.outcome == agent::AttemptOutcome::kDone;
   }
 
@@ -290,7 +286,6 @@ class NoticeLifeRun {
   Simulation simulation_;
   const std::string bug_;
   store::MemoryBucket bucket_;  // outlives every life
-  store::MemoryStore server_;
   CloudWays cloud_ = {};
   bool is_calm_ = true;
   SimTrainer trainer_;
