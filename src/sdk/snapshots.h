@@ -1,0 +1,133 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What a C++ trainer uses to outlast its machine. Needs nothing but the C++ library and Linux.
+//
+//   outlast::Snapshots snapshots;
+//   snapshots.add("weights", weights.data(), weights.size());
+//   snapshots.add("optimizer", momentum.data(), momentum.size());
+//   for (std::uint64_t step = snapshots.resume().value_or(0); step < steps; ++step) {
+//     train(step);
+//     if (!snapshots.step_done(step + 1)) return snapshots.leave_code();
+//   }
+//   snapshots.done();
+//
+// Under `outlast run` a snapshot is a copy into memory that the agent owns: it outlives a crash of
+// the trainer, and the agent makes checkpoints of it. Without outlast around it the same calls save
+// to files and resume from them.
+namespace outlast {
+
+// A call that cannot be done as it was made, or a state that does not fit: what, where, and what to
+// do.
+class SnapshotError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Of an element; the names are those of the safetensors format.
+enum class Dtype { kBool, kU8, kI8, kI16, kU16, kF16, kBF16, kI32, kU32, kF32, kF64, kI64, kU64 };
+
+// Why this trainer will have to go.
+struct Notice {
+  std::chrono::system_clock::time_point ends = {};  // of the machine
+};
+
+struct SnapshotOptions {
+  // Which process of the job this is, and of how many. Unless given: RANK and WORLD_SIZE, as
+  // torchrun sets them, or SLURM_PROCID and SLURM_NTASKS, or OMPI_COMM_WORLD_RANK and
+  // OMPI_COMM_WORLD_SIZE, or 0 of 1. A snapshot of the job counts when all of them have one of the
+  // same step.
+  std::optional<std::uint32_t> rank = {};
+  std::optional<std::uint32_t> ranks = {};
+  // For copying; as many as this process may use, 4 at most, unless given.
+  std::optional<unsigned> threads = {};
+  // step_done() also takes a snapshot after every so many steps; 0: only when outlast wants one,
+  // and, where there is only one process, as often as costs no more than a hundredth of the time.
+  std::uint64_t every_steps = 0;
+  // Without outlast: where files go, and how often step_done() writes them.
+  std::string folder = "outlast-snapshots";
+  std::chrono::milliseconds file_interval = std::chrono::minutes(5);
+};
+
+// The state of one process. Everything in it is registered once, before resume(); from then on it
+// must stay where it is and keep its size. Belongs to the thread that made it, and to this process:
+// a child made by fork() must not use it, which is refused. Every call throws SnapshotError where
+// it says so, and changes nothing then.
+class Snapshots {
+ public:
+  explicit Snapshots(SnapshotOptions options = {});
+  ~Snapshots();
+  Snapshots(const Snapshots&) = delete;
+  Snapshots& operator=(const Snapshots&) = delete;
+
+  // --- What belongs to the state. Names are UTF-8, not empty, each once. Refused after resume() or
+  // a save, and if two
+  // --- overlap in memory.
+
+  void add(std::string name, void* data, Dtype dtype, std::vector<std::uint64_t> shape);
+  template <class T>
+  void add(std::string name, T* data, std::size_t count);  // of one dimension
+  // Bytes that differ in length from time to time (a generator's state, a position in the data):
+  // `get` is called in each save, `set` in resume(). At most `capacity` bytes.
+  void add_blob(std::string name, std::size_t capacity, std::function<std::string()> get,
+                std::function<void(std::string_view)> set);
+  // The commonest blob: a value without pointers.
+  template <class T>
+  void add_value(std::string name, T* value);
+
+  // --- The beginning
+
+  // Puts back the newest snapshot and returns its step; nothing if there is none, and nothing is
+  // changed then. Throws if there is one that does not fit what was registered, naming the first
+  // tensor that differs, and both shapes.
+  std::optional<std::uint64_t> resume();
+
+  // --- After each step
+
+  // Tells how far training is, and takes a snapshot if one is wanted or due. False: this machine
+  // ends, the snapshot is taken, and the trainer is to leave, with leave_code().
+  bool step_done(std::uint64_t step, std::optional<std::uint64_t> total = {});
+
+  // Takes a snapshot: returns when all is copied. Throws if nothing is registered, or a blob is
+  // longer than it may be.
+  void save(std::uint64_t step);
+  // The same, while training goes on: what is registered must not change before before_update() has
+  // returned. A blob's `get` is called at once.
+  void save_async(std::uint64_t step);
+  // Waits for save_async(), if one is under way. Before the parameters change, in every step.
+  void before_update();
+
+  // --- What else can be said and asked. Never throws, never waits.
+
+  std::optional<Notice> notice() const;
+  // Whether outlast would like a snapshot after this step: for those who do not use step_done().
+  bool is_wanted(std::uint64_t step) const;
+  void progress(std::uint64_t step, std::optional<std::uint64_t> total = {},
+                std::optional<double> epoch = {});
+  // Only finite values are kept.
+  void metrics(const std::map<std::string, double>& values);
+  // The job is done, whatever exit code follows. Ignored after step_done() was false.
+  void done();
+
+  // Whether `outlast run` is around this process, and still there.
+  bool has_agent() const;
+  int leave_code() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace outlast
