@@ -234,11 +234,7 @@ Result<std::unique_ptr<sys::Process>> SimProcessLauncher::spawn(sys::ProcessSpec
     return Error(ErrorCode::kNotFound,
                  fmt::format("run {}: No such file or directory", spec.argv.front()));
   }
-  const auto starter = std::find_if(born_.begin(), born_.end(), [&](const Born& born) {
-    return born.domain.get() == &kernel_.current_domain();
-  });
-  const int parent =
-      starter == born_.end() ? 1 : kFirstPid + static_cast<int>(starter - born_.begin());
+  const int parent = pid_of(kernel_.current_domain());
   born_.push_back({.parent = parent, .domain = std::make_unique<Domain>()});
   auto running = std::make_shared<RunningProgram>(kernel_, own_signals_, *born_.back().domain,
                                                   std::move(spec), next_pid_++);
@@ -259,6 +255,12 @@ std::vector<SimProcessLauncher::Alive> SimProcessLauncher::alive() const {
                       .handled = {program->handled().begin(), program->handled().end()}});
   }
   return result;
+}
+
+int SimProcessLauncher::pid_of(const Domain& domain) const {
+  const auto found = std::find_if(born_.begin(), born_.end(),
+                                  [&](const Born& born) { return born.domain.get() == &domain; });
+  return found == born_.end() ? 1 : kFirstPid + static_cast<int>(found - born_.begin());
 }
 
 void SimProcessLauncher::deliver(int pid, int signal_number) {

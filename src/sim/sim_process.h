@@ -75,6 +75,8 @@ class SimProcessLauncher : public sys::ProcessLauncher {
   };
   // In order of birth.
   std::vector<Alive> alive() const;
+  // Of the program whose threads belong to `domain`; 1: the one that the machine was booted with.
+  int pid_of(const Domain& domain) const;
   // As Process::signal() does. Nothing happens if it has ended.
   void deliver(int pid, int signal_number);
 

@@ -32,6 +32,8 @@ Machine::Machine(Kernel& kernel, SimNetwork& network, std::string name, std::uin
       environment_(name_, kernel.random().next()),
       http_(kernel, network, name_),
       http_servers_(kernel, network, name_),
+      local_sockets_(kernel, processes_, disk_),
+      shared_memories_(kernel),
       random_(kernel.random().next()),
       world_{.clock = clock_,
              .threads = threads_,
@@ -44,6 +46,8 @@ Machine::Machine(Kernel& kernel, SimNetwork& network, std::string name, std::uin
              .console = console_,
              .http = http_,
              .http_servers = http_servers_,
+             .local_sockets = local_sockets_,
+             .shared_memories = shared_memories_,
              .random = random_} {
   console_.enter = [this] { return kernel_.step("console"); };
 }

@@ -12,10 +12,12 @@
 #include "sim/kernel.h"
 #include "sim/sim_file_system.h"
 #include "sim/sim_file_watch.h"
+#include "sim/sim_local_socket.h"
 #include "sim/sim_network.h"
 #include "sim/sim_own_signals.h"
 #include "sim/sim_process.h"
 #include "sim/sim_process_family.h"
+#include "sim/sim_shared_memory.h"
 #include "sim/sim_surroundings.h"
 #include "sim/sim_threads.h"
 #include "sys/world.h"
@@ -37,6 +39,7 @@ class Machine {
   SimProcessLauncher& processes() { return processes_; }
   SimEnvironment& environment() { return environment_; }
   SimConsole& console() { return console_; }
+  SimSharedMemories& shared_memories() { return shared_memories_; }
   Disk& disk() { return disk_; }
 
   // How a life may end by itself.
@@ -75,6 +78,8 @@ class Machine {
   SimConsole console_;
   SimHttpClient http_;
   SimHttpServers http_servers_;
+  SimLocalSockets local_sockets_;
+  SimSharedMemories shared_memories_;
   Random random_;
   sys::World world_;
   std::vector<std::unique_ptr<Domain>> lives_;  // threads of dead lives may still unwind

@@ -19,6 +19,7 @@
 #include "sys/testing/file_system_suite.h"
 #include "sys/testing/file_watch_suite.h"
 #include "sys/testing/http_suite.h"
+#include "sys/testing/local_socket_suite.h"
 #include "sys/testing/own_signals_suite.h"
 #include "sys/testing/process_family_suite.h"
 #include "sys/testing/process_suite.h"
@@ -114,6 +115,9 @@ INSTANTIATE_TEST_SUITE_P(Simulated, FileWatchSuite,
                          ::testing::Values(simulated_world(1), simulated_world(2)));
 INSTANTIATE_TEST_SUITE_P(Simulated, HttpSuite,
                          ::testing::Values(simulated_world(1), simulated_world(2)));
+INSTANTIATE_TEST_SUITE_P(Simulated, LocalSocketSuite,
+                         ::testing::Values(simulated_world(1), simulated_world(2),
+                                           simulated_world(3)));
 INSTANTIATE_TEST_SUITE_P(Simulated, OwnSignalsSuite,
                          ::testing::Values(simulated_signals(1), simulated_signals(2)));
 INSTANTIATE_TEST_SUITE_P(Simulated, ProcessFamilySuite,

@@ -10,6 +10,7 @@
 #include "sys/testing/file_system_suite.h"
 #include "sys/testing/file_watch_suite.h"
 #include "sys/testing/http_suite.h"
+#include "sys/testing/local_socket_suite.h"
 #include "sys/testing/own_signals_suite.h"
 #include "sys/testing/process_family_suite.h"
 #include "sys/testing/process_suite.h"
@@ -21,6 +22,7 @@ namespace outlast::sys::testing {
 INSTANTIATE_TEST_SUITE_P(Real, FileSystemSuite, ::testing::Values(real_world()));
 INSTANTIATE_TEST_SUITE_P(Real, FileWatchSuite, ::testing::Values(real_world()));
 INSTANTIATE_TEST_SUITE_P(Real, HttpSuite, ::testing::Values(real_world()));
+INSTANTIATE_TEST_SUITE_P(Real, LocalSocketSuite, ::testing::Values(real_world()));
 INSTANTIATE_TEST_SUITE_P(Real, OwnSignalsSuite,
                          ::testing::Values(SignalWorld{
                              .maker = real_world(), .send = [](int n) { ::kill(::getpid(), n); }}));

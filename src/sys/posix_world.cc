@@ -7,9 +7,11 @@
 #include "sys/posix_file_watch.h"
 #include "sys/posix_http_client.h"
 #include "sys/posix_http_server.h"
+#include "sys/posix_local_socket.h"
 #include "sys/posix_own_signals.h"
 #include "sys/posix_process.h"
 #include "sys/posix_process_family.h"
+#include "sys/posix_shared_memory.h"
 #include "sys/posix_threads.h"
 
 namespace outlast::sys {
@@ -26,6 +28,8 @@ RealWorld::RealWorld()
       console_(make_posix_console()),
       http_(make_posix_http_client()),
       http_servers_(make_posix_http_servers()),
+      local_sockets_(make_posix_local_sockets()),
+      shared_memories_(make_posix_shared_memories()),
       random_(environment_->entropy()),
       world_{.clock = *clock_,
              .threads = *threads_,
@@ -38,6 +42,8 @@ RealWorld::RealWorld()
              .console = *console_,
              .http = *http_,
              .http_servers = *http_servers_,
+             .local_sockets = *local_sockets_,
+             .shared_memories = *shared_memories_,
              .random = random_} {}
 
 RealWorld::~RealWorld() = default;

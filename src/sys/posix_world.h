@@ -26,6 +26,8 @@ class RealWorld {
   std::unique_ptr<Console> console_;
   std::unique_ptr<HttpClient> http_;
   std::unique_ptr<HttpServers> http_servers_;
+  std::unique_ptr<LocalSockets> local_sockets_;
+  std::unique_ptr<SharedMemories> shared_memories_;
   Random random_;
   World world_;
 };

@@ -23,7 +23,7 @@ class SharedMemories {
  public:
   virtual ~SharedMemories() = default;
   // Of this size, which never changes. Nothing is taken from the machine yet. kUnavailable if it
-  // cannot be had. Thread-safe.
+  // cannot be had, kInvalidArgument for a size of 0. Thread-safe.
   virtual Result<std::shared_ptr<SharedMemory>> make(std::uint64_t size) = 0;
   // What this process could still take without anybody being killed for it, as far as the machine
   // and our control group tell; nullopt if they do not. Thread-safe.

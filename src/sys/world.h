@@ -8,9 +8,11 @@
 #include "sys/file_watch.h"
 #include "sys/http.h"
 #include "sys/http_server.h"
+#include "sys/local_socket.h"
 #include "sys/own_signals.h"
 #include "sys/process.h"
 #include "sys/process_family.h"
+#include "sys/shared_memory.h"
 #include "sys/threads.h"
 
 namespace outlast::sys {
@@ -29,6 +31,8 @@ struct World {
   Console& console;
   HttpClient& http;
   HttpServers& http_servers;
+  LocalSockets& local_sockets;
+  SharedMemories& shared_memories;
   Random& random;
 };
 

@@ -24,15 +24,19 @@
 #include "sys/file_system.h"
 #include "sys/file_watch.h"
 #include "sys/http_server.h"
+#include "sys/local_socket.h"
 #include "sys/own_signals.h"
 #include "sys/posix_environment.h"
 #include "sys/posix_file_system.h"
 #include "sys/posix_file_watch.h"
+#include "sys/posix_local_socket.h"
 #include "sys/posix_own_signals.h"
 #include "sys/posix_process_family.h"
+#include "sys/posix_shared_memory.h"
 #include "sys/posix_threads.h"
 #include "sys/process.h"
 #include "sys/process_family.h"
+#include "sys/shared_memory.h"
 #include "sys/threads.h"
 #include "sys/world.h"
 
@@ -155,6 +159,8 @@ class FakeWorld {
   const std::unique_ptr<sys::ProcessFamilies> process_families_ =
       sys::make_posix_process_families();
   const std::unique_ptr<sys::OwnSignals> own_signals_ = sys::make_posix_own_signals();
+  const std::unique_ptr<sys::LocalSockets> local_sockets_ = sys::make_posix_local_sockets();
+  const std::unique_ptr<sys::SharedMemories> shared_memories_ = sys::make_posix_shared_memories();
   sim::SimConsole console_;
   NoServers servers_;
   Random random_{1};
@@ -169,6 +175,8 @@ class FakeWorld {
                     .console = console_,
                     .http = http,
                     .http_servers = servers_,
+                    .local_sockets = *local_sockets_,
+                    .shared_memories = *shared_memories_,
                     .random = random_};
 };
 
