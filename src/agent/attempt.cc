@@ -20,6 +20,7 @@
 #include "agent/begin_attempt.h"
 #include "agent/event.h"
 #include "agent/restore_folder.h"
+#include "agent/snapshot_host.h"
 #include "agent/trainer.h"
 #include "agent/tree_watcher.h"
 #include "agent/uploader.h"
@@ -31,6 +32,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "checkpoint/checkpoints.h"
+#include "checkpoint/loaded_checkpoint.h"
 #include "checkpoint/restore.h"
 #include "job/line_pattern.h"
 #include "job/log_entry.h"
@@ -45,12 +47,7 @@
 namespace outlast::agent {
 namespace {
 
-using std::chrono::seconds;
-
 constexpr std::size_t kMessagesMax = 256;
-// A root that is away while we want to restore from it.
-constexpr std::uint64_t kRestoreTriesMax = 5;
-constexpr Duration kRestoreWait = seconds(10);
 
 job::ProgressReader progress_reader(const job::ProgressRules& rules) {
   if (!rules.regex) return job::ProgressReader();
@@ -108,6 +105,7 @@ AttemptEnding Attempt::run(std::vector<std::unique_ptr<notice::NoticeSource>> so
   notices_ =
       std::make_unique<notice::NoticeWatch>(parts_.world.threads, board_, std::move(sources));
   reporter_.set_record(record_);
+  open_snapshots();
   write_notice_file();  // removes what an earlier attempt has left
   restart_at_ = now_;
   while (!ending_) {
@@ -131,6 +129,7 @@ void Attempt::decide() {
   look_at_place();
   look_at_hint();
   look_at_notice();
+  look_at_snapshots();
   if (saving_ && (leaving_ || phase_ != Phase::kRunning)) uploader_.hurry();
   switch (phase_) {
     case Phase::kRunning:
@@ -150,11 +149,7 @@ void Attempt::decide() {
       if (is_too_late_to_start()) {
         end_leaving();
       } else if (now_ >= restart_at_) {
-        phase_ = Phase::kRestoring;
-        uploader_.run_task(
-            [this](checkpoint::Checkpoints& checkpoints, const sys::CallContext& ctx) {
-              post(FolderRestored{.restored = restore(checkpoints, ctx)});
-            });
+        begin_life();
       }
       break;
     case Phase::kEnding:
@@ -211,181 +206,6 @@ MonoTime Attempt::next_wake() const {
   }
   if (leaving_) sooner(leaving_->ends);
   return wake;
-}
-
-// On the uploader's thread: of this object it only uses what is fixed.
-Result<RestoredFolder> Attempt::restore(checkpoint::Checkpoints& checkpoints,
-                                        const sys::CallContext& ctx) {
-  return restore_folder(checkpoints, parts_.work, parts_.world.files,
-                        {.job = options_.spec.name.str(),
-                         .epoch = epoch_,
-                         .recognise = options_.recognise,
-                         .listing = options_.listing,
-                         .passed_over =
-                             [this](job::Seq seq, const Error& damage) {
-                               post(Trouble{.kind = "damaged",
-                                            .error = damage.while_doing(fmt::format(
-                                                "checkpoint {} is damaged, and the one before it "
-                                                "is used",
-                                                seq))});
-                             }},
-                        ctx);
-}
-
-void Attempt::handle(FolderRestored message) {
-  if (phase_ != Phase::kRestoring) return;
-  Result<void> started =
-      message.restored ? start_trainer(*message.restored) : Result<void>(message.restored.error());
-  if (started) return;
-  watcher_.reset();
-  trainer_.reset();
-  if (may_come_back(started.error()) && ++restore_failures_ < kRestoreTriesMax) {
-    tell(EventLevel::kWarning, "restore-failed",
-         fmt::format("cannot begin, and tries again in {}: {}", format_duration_short(kRestoreWait),
-                     started.error().to_string()));
-    restart_at_ = saturating_add(now_, kRestoreWait);
-    phase_ = Phase::kPausing;
-    return;
-  }
-  end_attempt(AttemptOutcome::kBroken, started.error().to_string(), started.error().code());
-}
-
-Result<void> Attempt::start_trainer(const RestoredFolder& restored) {
-  ++life_;
-  save_failures_ = 0;
-  final_failures_ = 0;
-  last_looks_ = 0;
-  asked_by_term_ = false;
-  trouble_.clear();
-  seen_.reset();
-  unsaved_since_.reset();
-  saving_.reset();
-  not_to_save_.reset();
-  asked_to_save_.reset();
-  asked_to_leave_.reset();
-  saving_answer_ = false;
-  saved_answer_ = false;
-  killed_ = false;
-  unread_ = std::stop_source();
-  restless_since_.reset();
-  restless_told_ = false;
-  settle_told_ = false;
-  log_beginning(restored);
-  if (restored.entry) {
-    record_.restored = {.seq = restored.entry->seq,
-                        .step = restored.entry->checkpoint.step,
-                        .bytes = restored.entry->checkpoint.bytes};
-    committed_ = {.seq = restored.entry->seq,
-                  .step = restored.entry->checkpoint.step,
-                  .time = restored.entry->time,
-                  .bytes = restored.entry->checkpoint.bytes};
-  }
-  reporter_.set_record(record_);
-
-  sys::World& world = parts_.world;
-  TreeWatcher::Options watch = {.folder = parts_.work.path(), .listing = options_.listing};
-  watch.finder.restored = restored.paths;
-  watch.finder.recognise = options_.recognise;
-  const std::uint64_t life = life_;
-  OUTLAST_TRY_ASSIGN(
-      watcher_, TreeWatcher::start({.files = world.files,
-                                    .watches = world.file_watches,
-                                    .threads = world.threads,
-                                    .clock = world.clock},
-                                   watch,
-                                   {.seen =
-                                        [this, life](TreeSeen seen) {
-                                          post(Seen{.life = life, .seen = std::move(seen)});
-                                        },
-                                    .trouble =
-                                        [this](const Error& error) {
-                                          post(Trouble{.kind = "watch-failed", .error = error});
-                                        }}));
-  const trainer_files::CommitState& start = watcher_->state_at_start();
-  saved_ = restored.entry && start.is_ready ? std::optional(start.fingerprint) : std::nullopt;
-  restored_progress_ = {.step = start.step, .epoch = start.epoch};
-  resume_judged_ = !restored.entry;
-
-  OUTLAST_TRY_ASSIGN(
-      trainer_, Trainer::start(
-                    {.processes = world.processes,
-                     .families = world.process_families,
-                     .environment = world.environment,
-                     .threads = world.threads},
-                    trainer_command(restored),
-                    {.printed =
-                         [this, unread = unread_.get_token()](bool is_err, std::string_view piece) {
-                           reporter_.printed(piece);
-                           {
-                             const MutexLock lock(progress_mutex_);
-                             progress_.feed(piece);
-                           }
-                           parts_.front.printed(is_err, piece, {.stop = unread});
-                         },
-                     .ended =
-                         [this, life](Result<job::TrainerExit> exit) {
-                           post(TrainerEnded{.life = life, .exit = std::move(exit)});
-                         }}));
-  watcher_->watch([trainer = trainer_.get(), folder = parts_.work.path()] {
-    return trainer->open_for_writing(folder);
-  });
-  phase_ = Phase::kRunning;
-  restore_failures_ = 0;
-  life_began_ = now_;
-  last_save_ = now_;
-  reporter_.hurry();
-  return {};
-}
-
-TrainerCommand Attempt::trainer_command(const RestoredFolder& restored) const {
-  TrainerCommand command = options_.trainer;
-  const auto set = [&](std::string name, std::string value) {
-    command.environment.emplace_back(std::move(name), std::move(value));
-  };
-  for (const auto& [name, value] : options_.spec.env) set(name, value);
-  set("OUTLAST_JOB", options_.spec.name.str());
-  set("OUTLAST_ATTEMPT", fmt::format("{}", epoch_));
-  set("OUTLAST_CHECKPOINT_DIR", parts_.work.path());
-  set("OUTLAST_RESUME", restored.entry ? restored.folder : "");
-  set("OUTLAST_OUTPUT_DIR", parts_.work.output_dir());
-  set("OUTLAST_NOTICE", parts_.work.notice_file());
-  return command;
-}
-
-void Attempt::log_beginning(const RestoredFolder& restored) {
-  const std::string when = format_rfc3339(parts_.world.clock.wall_now());
-  const std::string where = fmt::format("on {}, attempt {}", options_.agent.host, epoch_);
-  const bool is_again = life_ > 1 || restored.entry;
-  std::string line = fmt::format("{} at {} {}", is_again ? "resumed" : "began", when, where);
-  std::string sentence = fmt::format("{} {}", is_again ? "resumed" : "began", where);
-  Json facts = {{"attempt", epoch_}};
-  if (restored.entry) {
-    const auto& step = restored.entry->checkpoint.step;
-    const std::string from =
-        step ? fmt::format("step {} (checkpoint {})", *step, restored.entry->seq)
-             : fmt::format("checkpoint {}", restored.entry->seq);
-    line += fmt::format("\nresuming from {}", from);
-    sentence += fmt::format(", from {}: {} in {} {}, {} fetched", from,
-                            format_bytes_short(restored.summary.bytes), restored.summary.files,
-                            restored.summary.files == 1 ? "file" : "files",
-                            format_bytes_short(restored.summary.bytes_fetched));
-    facts["checkpoint"] = restored.entry->seq;
-    facts["bytes"] = restored.summary.bytes;
-    facts["fetched_bytes"] = restored.summary.bytes_fetched;
-    if (step) facts["step"] = *step;
-  } else {
-    sentence = fmt::format("{} {}{}", is_again ? "started again" : "began", where,
-                           is_again ? ", from the beginning: there is no checkpoint yet" : "");
-  }
-  const Result<void> logged = parts_.work.log_life(line);
-  if (!logged) tell(EventLevel::kWarning, "life-log", logged.error().to_string());
-  tell(restored.entry ? EventLevel::kGood : EventLevel::kNote, is_again ? "resumed" : "began",
-       std::move(sentence), std::move(facts));
-  if (restored.set_aside > 0) {
-    tell(EventLevel::kNote, "set-aside",
-         fmt::format("{} that no checkpoint has {} set aside, in {}", restored.set_aside,
-                     restored.set_aside == 1 ? "was" : "were", parts_.work.aside_folder()));
-  }
 }
 
 void Attempt::handle(const Trouble& message) {

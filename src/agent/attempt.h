@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -13,12 +14,14 @@
 #include <variant>
 #include <vector>
 
+#include "agent/arena.h"
 #include "agent/attempt_record.h"
 #include "agent/beat.h"
 #include "agent/begin_attempt.h"
 #include "agent/event.h"
 #include "agent/reporter.h"
 #include "agent/restore_folder.h"
+#include "agent/snapshot_host.h"
 #include "agent/trainer.h"
 #include "agent/tree_watcher.h"
 #include "agent/uploader.h"
@@ -32,6 +35,7 @@
 #include "job/log_entry.h"
 #include "job/notice_plan.h"
 #include "job/progress_reader.h"
+#include "job/retry_budget.h"
 #include "job/save_schedule.h"
 #include "job/spec.h"
 #include "job/trainer_end.h"
@@ -116,6 +120,7 @@ class Attempt {
     TreeSeen seen = {};
   };
   struct NoticeChanged {};
+  struct SnapshotNews {};
   struct FolderRestored {
     Result<RestoredFolder> restored;
   };
@@ -123,12 +128,13 @@ class Attempt {
     std::string kind = {};
     Error error;
   };
-  using Message = std::variant<TrainerEnded, Seen, NoticeChanged, FolderRestored, Trouble,
-                               SaveReport, TurnNews, EndReport>;
+  using Message = std::variant<TrainerEnded, Seen, NoticeChanged, SnapshotNews, FolderRestored,
+                               Trouble, SaveReport, TurnNews, EndReport>;
   void post(Message message);
   void handle(TrainerEnded message);
   void handle(Seen message);
   void handle(NoticeChanged message);
+  void handle(SnapshotNews message);
   void handle(FolderRestored message);
   void handle(const Trouble& message);
   void handle(const SaveReport& report);
@@ -145,15 +151,36 @@ class Attempt {
     kOver,
   };
 
-  // --- attempt.cc: a life of the trainer ---
+  // --- attempt_life.cc: a life of the trainer ---
   Result<RestoredFolder> restore(checkpoint::Checkpoints& checkpoints, const sys::CallContext& ctx);
   Result<void> start_trainer(const RestoredFolder& restored);
   TrainerCommand trainer_command(const RestoredFolder& restored) const;
+  void begin_life();
   void log_beginning(const RestoredFolder& restored);
+
+  // --- attempt.cc: what to do now, and when to look again ---
   void decide();
   MonoTime next_wake() const;
 
+  // --- attempt_snapshots.cc: what the trainer has in memory, by an SDK ---
+  void open_snapshots();
+  void look_at_snapshots();
+  bool can_ask_for_snapshot() const;
+  void ask_for_snapshot(const SnapshotHost::Ask& ask);
+  void tell_if_without_snapshot();
+  // Whether a trainer that has failed is started again with what it left in memory.
+  bool goes_on_from_memory() const;
+
   // --- attempt_saves.cc: when to save, and what became of it ---
+  // The newest whole state of the trainer.
+  struct Held {
+    bool has_files = false;
+    std::uint64_t fingerprint = 0;
+    std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> step = {};
+    std::optional<WallTime> written = {};
+  };
+  std::optional<Held> held() const;
   bool has_unsaved() const;
   void save_if_due();
   void save(const std::string& why);
@@ -193,6 +220,9 @@ class Attempt {
   void settle();
   void judge();
   bool is_told_at_end() const;
+  job::TrainerEnd trainer_end() const;
+  // How this life ended, for the record and the retries.
+  job::AttemptEnd life_end(job::EndMeaning meaning) const;
   // Why the trainer's last state is not in the root; "" if it is.
   std::string why_unsaved() const;
   void end_job(job::EntryKind kind, const std::string& why);
@@ -219,6 +249,8 @@ class Attempt {
   Reporter reporter_;
   notice::NoticeBoard board_;
   std::unique_ptr<notice::NoticeWatch> notices_;
+  std::unique_ptr<SnapshotHost> snapshots_;      // none: trainers with an SDK cannot be served
+  std::atomic<bool> has_snapshot_news_ = false;  // that is in the inbox
 
   mutable Mutex progress_mutex_;
   job::ProgressReader progress_ OUTLAST_GUARDED_BY(progress_mutex_);
@@ -253,6 +285,17 @@ class Attempt {
   bool settle_told_ = false;  // that its last state cannot be saved
   std::set<std::string> told_lines_;
   MonoTime restart_at_ = {};
+
+  // Snapshots.
+  std::optional<JobSnapshot> snapshot_;           // the newest of the job
+  WallTime snapshot_taken_ = {};                  // when we saw it first
+  bool has_new_snapshot_ = false;                 // in this life
+  std::uint64_t snapshot_asked_ = 0;              // by which number in this life; 0: not at all
+  std::uint64_t step_asked_ = 0;                  // ahead of time, because one is due then
+  std::optional<std::uint64_t> saving_snapshot_;  // its fingerprint, in what is on its way
+  std::optional<std::uint64_t> saved_snapshot_;   // the same of what is committed
+  std::optional<job::LogEntry> restored_entry_;
+  bool is_from_memory_ = false;  // the next life
 
   // Saves.
   std::optional<std::uint64_t> saving_;       // the fingerprint of what is on its way

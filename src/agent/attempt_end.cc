@@ -31,6 +31,7 @@ constexpr Duration kFarewellMax = seconds(60);  // for the last words, where nob
 constexpr Duration kFarewellMin = seconds(2);   // and where somebody does
 constexpr Duration kShortLife = seconds(5);
 constexpr Duration kSameMoment = seconds(1);
+constexpr Duration kLastWordsMax = seconds(2);  // of a trainer that uses an SDK, after its end
 
 job::AttemptEnd::Kind kind_of(job::EndMeaning meaning) {
   return meaning == job::EndMeaning::kLeft ? job::AttemptEnd::Kind::kLeft
@@ -61,6 +62,12 @@ void Attempt::settle() {
       (leaving_ && leaving_->at_once && save_failures_ > 1) ||
       (turn_ && turn_->kind == TurnNews::Kind::kTakenOver);
   if (!is_too_late) {
+    // What it said last may still be on its way to us.
+    if (snapshots_ && snapshots_->has_guests() && now_ - exited_ < kLastWordsMax) return;
+    if (goes_on_from_memory()) {
+      is_from_memory_ = true;
+      return judge();
+    }
     if (saving_) return;
     if (has_unsaved()) {
       if (now_ >= save_again_at_) save(leaving_ ? "notice" : "end");
@@ -80,6 +87,26 @@ bool Attempt::is_told_at_end() const {
          leaving_->ends - exited_ <= options_.spec.grace;
 }
 
+job::TrainerEnd Attempt::trainer_end() const {
+  if (snapshots_ && snapshots_->words().is_done) {
+    return {.meaning = job::EndMeaning::kDone,
+            .why = fmt::format("the trainer has said that the job is done, and ended with {}",
+                               job::describe(exit_))};
+  }
+  return options_.judge(exit_, is_told_at_end(), options_.spec.exit_codes);
+}
+
+job::AttemptEnd Attempt::life_end(job::EndMeaning meaning) const {
+  job::AttemptEnd end{.kind = kind_of(meaning),
+                      .death = job::describe(exit_),
+                      .step = progress().step,
+                      .checkpoint = committed_ ? committed_->seq : 0,
+                      .checkpoint_step = committed_ ? committed_->step : std::nullopt};
+  // As good as a checkpoint, while this machine lasts.
+  if (snapshot_) end.checkpoint_step = snapshot_->step;
+  return end;
+}
+
 std::string Attempt::why_unsaved() const {
   if (!seen_) return "";
   if (!seen_->is_whole) return "its files could not be listed";
@@ -88,10 +115,10 @@ std::string Attempt::why_unsaved() const {
 }
 
 void Attempt::judge() {
-  const job::TrainerEnd end = options_.judge(exit_, is_told_at_end(), options_.spec.exit_codes);
+  const job::TrainerEnd end = trainer_end();
   // Who finds its last checkpoint has nothing left to do, and is soon done with that.
   const bool is_short =
-      now_ - life_began_ < kShortLife && !(seen_ && seen_->new_set) && !committed_;
+      now_ - life_began_ < kShortLife && !(seen_ && seen_->new_set) && !snapshot_ && !committed_;
   std::string sentence = end.why;
   if (!asked_to_leave_ && killed_) sentence = "the trainer has ended: it was stopped";
   if (!asked_to_leave_ && !killed_ && leaving_ && end.meaning == job::EndMeaning::kLeft) {
@@ -133,11 +160,7 @@ void Attempt::judge() {
     }
     return end_job(job::EntryKind::kDone, end.why);
   }
-  record_.ends.push_back({.kind = kind_of(end.meaning),
-                          .death = job::describe(exit_),
-                          .step = progress().step,
-                          .checkpoint = committed_ ? committed_->seq : 0,
-                          .checkpoint_step = committed_ ? committed_->step : std::nullopt});
+  record_.ends.push_back(life_end(end.meaning));
   if (record_.ends.size() > kEndsMax) {
     record_.ends.erase(record_.ends.begin(),
                        record_.ends.end() - static_cast<std::ptrdiff_t>(kEndsMax));

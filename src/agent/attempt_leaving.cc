@@ -124,6 +124,12 @@ void Attempt::release_machine() {
 void Attempt::write_notice_file() {
   const std::string path = parts_.work.notice_file();
   Result<void> written;
+  if (snapshots_) {
+    snapshots_->set_deadline(
+        notice_ && is_notice_told_
+            ? std::optional(parts_.world.clock.wall_now() + (notice_->ends - now_))
+            : std::nullopt);
+  }
   if (notice_ && is_notice_told_) {
     const Duration left = notice_->ends - now_;
     const Json json = {{"source", notice_->source},
@@ -221,7 +227,8 @@ bool Attempt::is_at_rest(const Leaving& leaving) const {
 
 void Attempt::leave_when_due(Leaving& leaving) {
   if (killed_) return;
-  const bool can_leave = !asked_to_leave_ && trainer_->can_ask(SIGTERM);
+  const bool takes_snapshots = can_ask_for_snapshot();
+  const bool can_leave = !asked_to_leave_ && (takes_snapshots || trainer_->can_ask(SIGTERM));
   const bool can_save = !asked_to_leave_ && !can_leave && trainer_->can_ask(SIGUSR1);
   job::NoticeFacts facts = notice_facts();
   facts.time_left = leaving.ends - now_;
@@ -243,17 +250,23 @@ void Attempt::leave_when_due(Leaving& leaving) {
                        (is_fresh && now_ >= *plan.ask_by);
   if (facts.can_ask && ask_now) {
     const int signal_number = can_leave ? SIGTERM : SIGUSR1;
-    const Result<bool> asked = trainer_->ask(signal_number);
+    if (takes_snapshots) ask_for_snapshot({.leave = true});
+    const Result<bool> asked = takes_snapshots ? true : trainer_->ask(signal_number);
     if (asked && *asked) {
       asked_to_leave_ = now_;
       asked_to_save_ = now_;
       asked_at_ = parts_.world.clock.wall_now();
       saved_answer_ = false;
       asked_by_term_ = can_leave;
-      tell(EventLevel::kNote, "asked",
-           can_leave ? "asked the trainer to save and leave (SIGTERM)"
-                     : "asked the trainer to save (SIGUSR1)",
-           {{"signal", can_leave ? "SIGTERM" : "SIGUSR1"}});
+      if (takes_snapshots) {
+        tell(EventLevel::kNote, "asked", "asked the trainer for a snapshot, and to leave",
+             {{"leave", true}});
+      } else {
+        tell(EventLevel::kNote, "asked",
+             can_leave ? "asked the trainer to save and leave (SIGTERM)"
+                       : "asked the trainer to save (SIGUSR1)",
+             {{"signal", can_leave ? "SIGTERM" : "SIGUSR1"}, {"leave", can_leave}});
+      }
     }
   }
   leaving.plan = std::move(plan);

@@ -76,25 +76,54 @@ std::optional<WallTime> written_at(const trainer_files::CommitState& state) {
 
 }  // namespace
 
+std::optional<Attempt::Held> Attempt::held() const {
+  const bool has_files = seen_ && seen_->state.is_ready;
+  if (!has_files && !snapshot_) return std::nullopt;
+  Held held{.has_files = has_files};
+  if (has_files) {
+    held.fingerprint = seen_->state.fingerprint;
+    held.bytes = bytes_of(seen_->state);
+    held.step = seen_->state.step;
+    held.written = written_at(seen_->state);
+  }
+  if (snapshot_) {
+    // Files that are being written belong to it, unless nobody can wait for them.
+    const bool is_writing = seen_ && !has_files && !seen_->state.paths.empty();
+    if (is_writing && phase_ == Phase::kRunning && !leaving_) return std::nullopt;
+    held.fingerprint = with_snapshot(held.fingerprint, *snapshot_);
+    held.bytes += snapshot_->bytes();
+    held.step = snapshot_->step;
+    held.written = snapshot_taken_;
+  }
+  return held;
+}
+
 bool Attempt::has_unsaved() const {
-  return seen_ && seen_->state.is_ready && saved_ != seen_->state.fingerprint &&
-         not_to_save_ != seen_->state.fingerprint;
+  const std::optional<Held> held = this->held();
+  return held && saved_ != held->fingerprint && not_to_save_ != held->fingerprint;
 }
 
 std::uint64_t Attempt::unsaved_bytes() const {
-  if (!seen_ || !has_unsaved()) return 0;
-  return static_cast<std::uint64_t>(new_share_ * static_cast<double>(bytes_of(seen_->state)));
+  const std::optional<Held> held = this->held();
+  if (!held || !has_unsaved()) return 0;
+  return static_cast<std::uint64_t>(new_share_ * static_cast<double>(held->bytes));
 }
 
 job::SaveFacts Attempt::save_facts() const {
   const job::Progress progress = this->progress();
   job::SaveFacts facts = {.now = now_, .last_save = last_save_};
   if (saved_in_attempt_) facts.save_cost = ask_cost_.value_or(Duration::zero());
+  if (facts.save_cost && snapshot_) {
+    // It goes on as soon as all is copied.
+    facts.save_cost = snapshots_->words().stall.value_or(Duration::zero());
+  }
   facts.upload_time = upload_time_;
   facts.mean_time_to_failure = hazard_.mean_time_to_failure(now_ - began_);
   facts.step = progress.step;
   // Who prints no steps may count them in the names of its files.
   if (!facts.step && seen_) facts.step = seen_->state.step;
+  // One that counts by steps is due when there is a snapshot of that step, not before.
+  if (snapshot_) facts.step = snapshot_->step;
   facts.steps_total = progress.total;
   if (committed_) facts.last_save_step = committed_->step;
   if (progress.epoch && *progress.epoch >= 0) {
@@ -111,6 +140,7 @@ job::NoticeFacts Attempt::notice_facts() const {
   facts.commit_time = commit_time_;
   facts.save_time = ask_cost_;
   if (committed_) facts.state_bytes = committed_->bytes;
+  if (snapshot_) facts.state_bytes = snapshot_->bytes();
   facts.new_share = new_share_;
   if (has_unsaved()) facts.held_bytes = unsaved_bytes();
   return facts;
@@ -120,9 +150,15 @@ void Attempt::save_if_due() {
   if (turn_ || saving_ || now_ < save_again_at_) return;
   const job::SaveDue due = job::next_save(options_.spec.checkpoint.every, save_facts());
   const bool is_due = due.kind == job::SaveDue::Kind::kNow || hinted_;
+  if (due.kind == job::SaveDue::Kind::kAtStep && due.count != step_asked_ &&
+      can_ask_for_snapshot()) {
+    step_asked_ = due.count;
+    ask_for_snapshot({.from_step = due.count});
+  }
   if (!has_unsaved()) {
     // Whose files changed under our hands is saving at this moment.
-    const bool is_moving = seen_ && not_to_save_ == seen_->state.fingerprint;
+    const std::optional<Held> held = this->held();
+    const bool is_moving = held && not_to_save_ == held->fingerprint;
     if (is_due && !is_moving) ask_to_save();
     return;
   }
@@ -139,6 +175,10 @@ void Attempt::save_if_due() {
 // Only of those who listen: everybody else saves in his own time.
 void Attempt::ask_to_save() {
   if (asked_to_save_ && now_ - *asked_to_save_ < kAskAgain) return;
+  if (can_ask_for_snapshot()) {
+    asked_to_save_ = now_;
+    return ask_for_snapshot({});
+  }
   const Result<bool> asked = trainer_->ask(SIGUSR1);
   if (!asked || !*asked) return;
   asked_to_save_ = now_;
@@ -147,6 +187,7 @@ void Attempt::ask_to_save() {
 }
 
 bool Attempt::is_answer() const {
+  if (snapshot_asked_ != 0) return snapshot_ && snapshot_->answers() >= snapshot_asked_;
   return seen_ &&
          std::ranges::any_of(seen_->state.entries, [&](const trainer_files::ListedEntry& entry) {
            return entry.type == sys::FileType::kFile &&
@@ -155,16 +196,21 @@ bool Attempt::is_answer() const {
 }
 
 void Attempt::save(const std::string& why) {
-  if (!seen_) return;
-  SaveOrder order{.state = seen_->state, .why = why, .step = seen_->state.step};
+  const std::optional<Held> held = this->held();
+  if (!held) return;
+  SaveOrder order{
+      .fingerprint = held->fingerprint, .snapshot = snapshot_, .why = why, .step = held->step};
+  if (seen_ && held->has_files) order.state = seen_->state;
   order.metrics = progress().metrics;
   std::erase_if(order.metrics, [](const auto& metric) { return !std::isfinite(metric.second); });
-  if (seen_->state.epoch) order.metrics["epoch"] = static_cast<double>(*seen_->state.epoch);
+  if (order.state.epoch) order.metrics["epoch"] = static_cast<double>(*order.state.epoch);
   order.stands_back = phase_ == Phase::kRunning && !leaving_;
-  saving_ = seen_->state.fingerprint;
+  saving_ = held->fingerprint;
+  saving_snapshot_.reset();
+  if (snapshot_) saving_snapshot_ = snapshot_->fingerprint();
   saving_answer_ = asked_to_leave_ && is_answer();
   saving_why_ = why;
-  saving_written_ = written_at(seen_->state);
+  saving_written_ = held->written;
   saving_hinted_ = std::exchange(hinted_, false);
   uploader_.save(std::move(order));
 }
@@ -176,7 +222,7 @@ void Attempt::handle(const SaveReport& report) {
   if (report.moved_on) {
     not_to_save_ = report.fingerprint;
     if (phase_ == Phase::kRunning) watcher_->look_now();
-    if (phase_ == Phase::kSettling && ++last_looks_ < kLastLooksMax) {
+    if (phase_ == Phase::kSettling && watcher_ && ++last_looks_ < kLastLooksMax) {
       phase_ = Phase::kLooking;
       watcher_->look_last(ended_well_);
     }
@@ -208,6 +254,7 @@ void Attempt::handle(const SaveReport& report) {
   }
   const checkpoint::SaveProgress& totals = report.saved.totals;
   saved_ = report.fingerprint;
+  saved_snapshot_ = saving_snapshot_;
   saved_answer_ = saving_answer_;
   saved_in_attempt_ = true;
   last_save_ = now_;
@@ -227,7 +274,7 @@ void Attempt::handle(const SaveReport& report) {
                  std::chrono::duration<double>(report.upload_time).count();
   }
   if (has_unsaved()) {
-    unsaved_since_ = seen_at_;
+    unsaved_since_ = snapshot_ ? now_ : seen_at_;
   } else {
     unsaved_since_.reset();
   }
@@ -302,6 +349,7 @@ void Attempt::tell_findings() {
 }
 
 void Attempt::tell_if_unfound() {
+  if (snapshots_ && snapshots_->is_used()) return tell_if_without_snapshot();
   if (committed_ || (seen_ && seen_->new_set) || now_ - life_began_ < kUnfoundMax) return;
   if (std::exchange(unfound_told_, true)) return;
   tell(EventLevel::kNote, "nothing-yet",

@@ -27,8 +27,19 @@ void Attempt::tell(EventLevel level, std::string kind, std::string sentence, Jso
 }
 
 job::Progress Attempt::progress() const {
-  const MutexLock lock(progress_mutex_);
-  return progress_.latest();
+  job::Progress progress;
+  {
+    const MutexLock lock(progress_mutex_);
+    progress = progress_.latest();
+  }
+  if (!snapshots_) return progress;
+  // What it says to us counts more than what it says to people.
+  TrainerWords words = snapshots_->words();
+  if (words.step) progress.step = words.step;
+  if (words.total) progress.total = words.total;
+  if (words.epoch) progress.epoch = words.epoch;
+  for (auto& [name, value] : words.metrics) progress.metrics[name] = value;
+  return progress;
 }
 
 Beat Attempt::beat() const {

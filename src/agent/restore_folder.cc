@@ -63,6 +63,7 @@ Result<RestoredFolder> restore_folder(checkpoint::Checkpoints& checkpoints, Work
                                       const sys::CallContext& ctx) {
   RestoredFolder result;
   const checkpoint::RestoreRequest restore{.folder = work.path(),
+                                           .take_regions = request.take_regions,
                                            .passed_over = request.passed_over};
   Result<checkpoint::Restored> restored = checkpoints.restore(restore, ctx);
   // Only the log can say that there is none. A file of the folder that went meanwhile says nothing.

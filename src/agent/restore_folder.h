@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "checkpoint/checkpoints.h"
+#include "checkpoint/loaded_checkpoint.h"
 #include "checkpoint/restore.h"
 #include "job/log_entry.h"
 #include "sys/call_context.h"
@@ -27,6 +29,11 @@ struct RestoredFolder {
   std::string folder = {};
   checkpoint::RestoreSummary summary = {};
   std::size_t set_aside = 0;  // files and folders
+  // In the arenas: what the checkpoint put there, and the step that the trainer finds in them.
+  std::uint64_t snapshot_bytes = 0;
+  std::optional<std::uint64_t> snapshot_step = {};
+  // Nothing was restored: the trainer goes on from what it left in memory.
+  bool is_from_memory = false;
 };
 
 struct RestoreFolderRequest {
@@ -36,6 +43,9 @@ struct RestoreFolderRequest {
   trainer_files::Recognise recognise = trainer_files::Recognise::kLayouts;
   trainer_files::ListingOptions listing = {};
   std::function<void(job::Seq seq, const Error& damage)> passed_over = {};
+  // What becomes of a checkpoint's regions: checkpoint::RestoreRequest.
+  std::function<Result<void>(const checkpoint::LoadedCheckpoint&, const sys::CallContext&)>
+      take_regions = {};
 };
 
 // Makes the folder what the newest checkpoint says, so that a trainer that starts in it goes on

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "agent/arena.h"
 #include "base/error.h"
 #include "base/mutex.h"
 #include "base/result.h"
@@ -125,7 +126,7 @@ Result<job::Seq> Uploader::end_now(const EndOrder& order, const sys::CallContext
 }
 
 SaveReport Uploader::save_now(const HurriedSave& save, const sys::CallContext& ctx) {
-  SaveReport report{.fingerprint = save.order.state.fingerprint, .step = save.order.step};
+  SaveReport report{.fingerprint = save.order.fingerprint, .step = save.order.step};
   for (int tries = 1;; ++tries) {
     const Result<void> saved = try_save(save, report, ctx);
     if (saved) {
@@ -145,19 +146,27 @@ Result<void> Uploader::try_save(const HurriedSave& save, SaveReport& report,
                                 const sys::CallContext& ctx) {
   const SaveOrder& order = save.order;
   const MonoTime began = parts_.clock.mono_now();
+  const std::unique_ptr<SnapshotReading> reading =
+      order.snapshot ? SnapshotReading::begin(*order.snapshot) : nullptr;
+  report.moved_on = order.snapshot && !reading;
+  if (report.moved_on) return moved_on(std::string(kSnapshotRegion));
   Result<checkpoint::State> state = scan(order, ctx);
   report.moved_on = !state && is_moved_on(state.error());
   if (!state) return std::move(state).error();
   const checkpoint::SaveOptions options = {.stands_back = order.stands_back, .hurry = save.hurry};
-  Result<checkpoint::SavedPart> part = checkpoints_->save_part(*state, options, ctx);
-  report.moved_on = !part && part.error().code() == ErrorCode::kConditionFailed;
-  if (!part) return std::move(part).error();
+  std::vector<checkpoint::SavedPart> parts;
+  for (const checkpoint::State& one : with_snapshot(*std::move(state), order)) {
+    Result<checkpoint::SavedPart> part = checkpoints_->save_part(one, options, ctx);
+    report.moved_on = !part && part.error().code() == ErrorCode::kConditionFailed;
+    if (!part) return std::move(part).error();
+    parts.push_back(*std::move(part));
+  }
   const Result<checkpoint::State> after = scan(order, ctx);
   report.moved_on = !after && is_moved_on(after.error());
   if (!after) return after.error();
+  report.moved_on = reading && !reading->is_still_whole();
+  if (report.moved_on) return moved_on(std::string(kSnapshotRegion));
   const MonoTime uploaded = parts_.clock.mono_now();
-  std::vector<checkpoint::SavedPart> parts;
-  parts.push_back(*std::move(part));
   OUTLAST_TRY_ASSIGN(
       report.saved,
       checkpoints_->commit(std::move(parts),
@@ -187,6 +196,21 @@ Result<checkpoint::State> Uploader::scan(const SaveOrder& order, const sys::Call
   checkpoint::State state{.files = std::move(scan.found)};
   state.origin = checkpoint::origin_of(parts_.files, state.files);
   return state;
+}
+
+std::vector<checkpoint::State> Uploader::with_snapshot(checkpoint::State files,
+                                                       const SaveOrder& order) {
+  std::vector<checkpoint::State> states;
+  states.push_back(std::move(files));
+  if (!order.snapshot) return states;
+  states.resize(order.snapshot->parts.size());
+  for (std::uint32_t rank = 0; rank < states.size(); ++rank) {
+    const JobSnapshot::Part& part = order.snapshot->parts[rank];
+    states[rank].rank = rank;
+    states[rank].regions.push_back(
+        {.name = std::string(kSnapshotRegion), .bytes = part.arena->bytes_of(part.snapshot)});
+  }
+  return states;
 }
 
 void Uploader::prune(const sys::CallContext& ctx) {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "agent/arena.h"
 #include "base/error.h"
 #include "base/mutex.h"
 #include "base/result.h"
@@ -25,9 +26,12 @@
 
 namespace outlast::agent {
 
-// A complete state of the trainer, to be made a checkpoint.
+// A complete state of the trainer, to be made a checkpoint: its files, or what it has in memory, or
+// both.
 struct SaveOrder {
+  std::uint64_t fingerprint = 0;  // for the report
   trainer_files::CommitState state = {};
+  std::optional<JobSnapshot> snapshot = {};
   std::string why = {};
   std::optional<std::uint64_t> step = {};
   std::map<std::string, double> metrics = {};
@@ -36,7 +40,8 @@ struct SaveOrder {
 
 struct SaveReport {
   std::uint64_t fingerprint = 0;  // of the state
-  // The trainer has touched its files meanwhile: nothing was committed, a newer state will come.
+  // The trainer has touched its files, or its snapshot, meanwhile: nothing was committed, a newer
+  // state will come.
   bool moved_on = false;
   std::optional<Error> failure = {};
   checkpoint::Saved saved = {};  // unless one of these
@@ -113,6 +118,9 @@ class Uploader {
   SaveReport save_now(const HurriedSave& save, const sys::CallContext& ctx);
   Result<void> try_save(const HurriedSave& save, SaveReport& report, const sys::CallContext& ctx);
   Result<checkpoint::State> scan(const SaveOrder& order, const sys::CallContext& ctx);
+  // The files first, with rank 0.
+  static std::vector<checkpoint::State> with_snapshot(checkpoint::State files,
+                                                      const SaveOrder& order);
   void prune(const sys::CallContext& ctx);
   void end_upkeep();
   void look_at_log(const sys::CallContext& ctx);

@@ -73,6 +73,9 @@ std::string WorkFolder::corner(std::string_view name) const {
 std::string WorkFolder::notice_file() const {
   return corner("notice.json");
 }
+std::string WorkFolder::socket() const {
+  return corner("socket");
+}
 std::string WorkFolder::output_dir() const {
   return corner("output");
 }

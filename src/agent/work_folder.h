@@ -35,6 +35,7 @@ class WorkFolder {
   const std::string& path() const { return folder_; }
   std::string notice_file() const;  // OUTLAST_NOTICE
   std::string output_dir() const;   // OUTLAST_OUTPUT_DIR; there
+  std::string socket() const;       // OUTLAST_SOCKET
 
   // That what lies in the folder is of this job.
   struct Mark {

@@ -183,6 +183,7 @@ Result<Restored> Checkpoints::restore(const RestoreRequest& request, const sys::
       loaded = std::move(plain);
     }
     if (!loaded) return loaded.error();
+    if (request.take_regions) OUTLAST_TRY(request.take_regions(*loaded, ctx));
     OUTLAST_TRY_ASSIGN(const RestoreSummary summary,
                        restore_to_folder(reader_parts(), parts_.files, *loaded, request.folder,
                                          request.options, ctx));

@@ -46,6 +46,9 @@ struct RestoreRequest {
   std::optional<job::Seq> seq = {};  // the newest that verifies, unless given
   bool regions_as_files = false;     // they are left out otherwise
   RestoreOptions options = {};
+  // What becomes of the regions, which are no files: before anything is done to the folder. If it
+  // is kCorrupt, so is the checkpoint.
+  std::function<Result<void>(const LoadedCheckpoint&, const sys::CallContext&)> take_regions = {};
   // Told of each checkpoint that is damaged and passed over.
   std::function<void(job::Seq seq, const Error& damage)> passed_over = {};
 };

@@ -208,18 +208,21 @@ TEST(Checkpoints, RegionsOfSeveralRanksAreCommittedTogether) {
     for (std::uint32_t rank = 0; rank < 3; ++rank) {
       State state = {.rank = rank};
       state.regions.push_back(
-          {.name = fmt::format("weights-{}", rank), .bytes = as_bytes(texts[rank]), .width = 4});
+          {.name = "weights", .bytes = as_bytes(texts[rank]), .width = 4});
       parts.push_back(job->save_part(state, small_packs().options, {}).value());
     }
     EXPECT_EQ(job->list({}).value().size(), 0U) << "nothing counts before the commit";
     ASSERT_TRUE(job->commit(parts, {}, {}));
     const LoadedCheckpoint loaded = rig.open()->load(job->list({}).value().back(), {}).value();
     Bytes memory(250'000);
-    const std::map<std::string, std::span<std::byte>> into = {{"weights-2", memory}};
+    EXPECT_EQ(regions_of(loaded).size(), 3U);
+    const std::map<RegionId, std::span<std::byte>> into = {
+        {{.rank = 2, .name = "weights"}, memory}};
     ASSERT_TRUE(restore_regions(job->reader_parts(), loaded, into, {}));
     EXPECT_EQ(as_text(memory), texts[2]);
     Bytes small(10);
-    const std::map<std::string, std::span<std::byte>> wrong = {{"weights-2", small}};
+    const std::map<RegionId, std::span<std::byte>> wrong = {
+        {{.rank = 2, .name = "weights"}, small}};
     EXPECT_FALSE(restore_regions(job->reader_parts(), loaded, wrong, {}));
   });
 }

@@ -78,22 +78,34 @@ Result<LoadedCheckpoint> load_checkpoint(store::ObjectStore& store, const job::L
   return loaded;
 }
 
+std::map<RegionId, std::uint64_t> regions_of(const LoadedCheckpoint& checkpoint) {
+  std::map<RegionId, std::uint64_t> regions;
+  for (const Manifest& manifest : checkpoint.manifests) {
+    for (const Item& item : manifest.items) {
+      if (item.kind != ItemKind::kRegion) continue;
+      regions.emplace(RegionId{.rank = manifest.rank, .name = item.path}, item.size);
+    }
+  }
+  return regions;
+}
+
 Result<void> restore_regions(const ReaderParts& parts, const LoadedCheckpoint& checkpoint,
-                             const std::map<std::string, std::span<std::byte>>& into,
+                             const std::map<RegionId, std::span<std::byte>>& into,
                              const sys::CallContext& ctx) {
   std::vector<WantedChunk> wanted;
   std::vector<MemoryPlace> places;
-  std::set<std::string_view> found;
+  std::set<RegionId> found;
   for (const Manifest& manifest : checkpoint.manifests) {
     for (const Item& item : manifest.items) {
-      const auto target = into.find(item.path);
-      if (item.kind != ItemKind::kRegion || target == into.end()) continue;
+      if (item.kind != ItemKind::kRegion) continue;
+      const auto target = into.find({.rank = manifest.rank, .name = item.path});
+      if (target == into.end()) continue;
       if (target->second.size() != item.size) {
         return Error(ErrorCode::kInvalidArgument,
                      fmt::format("the region '{}' of checkpoint {} has {} bytes, not {}", item.path,
                                  checkpoint.entry.seq, item.size, target->second.size()));
       }
-      found.insert(item.path);
+      found.insert(target->first);
       std::uint64_t offset = 0;
       for (const std::uint32_t number : item.chunks) {
         const PlacedChunk& placed = manifest.chunks[number];
@@ -107,10 +119,11 @@ Result<void> restore_regions(const ReaderParts& parts, const LoadedCheckpoint& c
       }
     }
   }
-  for (const auto& [name, memory] : into) {
-    if (!found.contains(name)) {
+  for (const auto& [id, memory] : into) {
+    if (!found.contains(id)) {
       return Error(ErrorCode::kNotFound,
-                   fmt::format("checkpoint {} has no region '{}'", checkpoint.entry.seq, name));
+                   fmt::format("checkpoint {} has no region '{}' of rank {}", checkpoint.entry.seq,
+                               id.name, id.rank));
     }
   }
   const auto deliver = [&](std::size_t index, BytesView raw) -> Result<void> {

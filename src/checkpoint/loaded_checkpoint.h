@@ -1,6 +1,8 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -42,10 +44,19 @@ struct ReaderParts {
   sys::Clock& clock;
 };
 
-// The regions of a checkpoint, by name, into memory of their sizes: kInvalidArgument if a size
-// differs, kNotFound if one is not in the checkpoint. After an error the memory holds anything.
+// Which region of a checkpoint: each rank may have one of the same name.
+struct RegionId {
+  std::uint32_t rank = 0;
+  std::string name = {};
+  friend auto operator<=>(const RegionId&, const RegionId&) = default;
+};
+// All of them, with their sizes.
+std::map<RegionId, std::uint64_t> regions_of(const LoadedCheckpoint& checkpoint);
+
+// Regions of a checkpoint into memory of their sizes: kInvalidArgument if a size differs, kNotFound
+// if one is not in the checkpoint. After an error the memory holds anything.
 Result<void> restore_regions(const ReaderParts& parts, const LoadedCheckpoint& checkpoint,
-                             const std::map<std::string, std::span<std::byte>>& into,
+                             const std::map<RegionId, std::span<std::byte>>& into,
                              const sys::CallContext& ctx);
 
 }  // namespace outlast::checkpoint

@@ -1,5 +1,6 @@
 #include "checkpoint/save_source.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,8 @@
 
 namespace outlast::checkpoint {
 namespace {
+
+constexpr std::size_t kGlanceBytes = 9;  // what may_be_safetensors() wants
 
 class FileToSave : public SaveSource {
  public:
@@ -55,10 +58,19 @@ class FileToSave : public SaveSource {
   const std::vector<ChunkPlan> plan_;
 };
 
+// Where to cut a region: at its tensors, if it is laid out as a file of them.
+std::vector<ChunkPlan> plan_of(const Region& region) {
+  if (may_be_safetensors(region.bytes.first(std::min(region.bytes.size(), kGlanceBytes)),
+                         region.bytes.size())) {
+    const Result<Safetensors> tensors = parse_safetensors(region.bytes);
+    if (tensors) return plan_chunks(*tensors);
+  }
+  return plan_chunks(region.bytes.size(), region.width);
+}
+
 class RegionToSave : public SaveSource {
  public:
-  explicit RegionToSave(const Region& region)
-      : bytes_(region.bytes), plan_(plan_chunks(region.bytes.size(), region.width)) {}
+  explicit RegionToSave(const Region& region) : bytes_(region.bytes), plan_(plan_of(region)) {}
 
   const std::vector<ChunkPlan>& plan() const override { return plan_; }
   Result<BytesView> read(const ChunkPlan& chunk, Bytes&) override {
@@ -77,7 +89,7 @@ class RegionToSave : public SaveSource {
 // Where to cut a file: at its tensors, if it has some that can be read.
 Result<std::vector<ChunkPlan>> plan_of(FileReader& reader) {
   const std::uint64_t size = reader.info().size;
-  std::array<std::byte, 9> beginning{};
+  std::array<std::byte, kGlanceBytes> beginning{};
   if (size >= beginning.size()) {
     OUTLAST_TRY(reader.read(beginning, 0));
     if (may_be_safetensors(beginning, size)) {

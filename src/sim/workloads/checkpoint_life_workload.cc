@@ -265,11 +265,11 @@ class CheckpointLifeRun {
     if (!loaded) return simulation_.fail("not loaded: " + loaded.error().to_string());
     const std::map<std::string, std::string> texts = state_of(std::stoull(entry.why));
     std::map<std::string, Bytes> memory;
-    std::map<std::string, std::span<std::byte>> into;
+    std::map<checkpoint::RegionId, std::span<std::byte>> into;
     for (const auto& [name, text] : texts) {
       Bytes& bytes = memory[name];
       bytes.resize(text.size());
-      into.emplace(name, bytes);
+      into.emplace(checkpoint::RegionId{.name = name}, bytes);
     }
     const auto restored = checkpoint::restore_regions(job.reader_parts(), *loaded, into, {});
     if (!restored) return simulation_.fail("not restored: " + restored.error().to_string());
