@@ -7,13 +7,15 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-// What a C++ trainer uses to outlast its machine. Needs nothing but the C++ library and Linux.
+// What a C++ trainer uses to outlast its machine. Needs nothing but the C++ library (C++17) and
+// Linux.
 //
 //   outlast::Snapshots snapshots;
 //   snapshots.add("weights", weights.data(), weights.size());
@@ -56,7 +58,8 @@ struct SnapshotOptions {
   // step_done() also takes a snapshot after every so many steps; 0: only when outlast wants one,
   // and, where there is only one process, as often as costs no more than a hundredth of the time.
   std::uint64_t every_steps = 0;
-  // Without outlast: where files go, and how often step_done() writes them.
+  // Without outlast: where files go, and how often step_done() writes them unless every_steps is
+  // given; only where there is one process, since several would write after different steps.
   std::string folder = "outlast-snapshots";
   std::chrono::milliseconds file_interval = std::chrono::minutes(5);
 };
@@ -73,8 +76,7 @@ class Snapshots {
   Snapshots& operator=(const Snapshots&) = delete;
 
   // --- What belongs to the state. Names are UTF-8, not empty, each once. Refused after resume() or
-  // a save, and if two
-  // --- overlap in memory.
+  // --- a save, and if two overlap in memory.
 
   void add(std::string name, void* data, Dtype dtype, std::vector<std::uint64_t> shape);
   template <class T>
@@ -83,7 +85,7 @@ class Snapshots {
   // `get` is called in each save, `set` in resume(). At most `capacity` bytes.
   void add_blob(std::string name, std::size_t capacity, std::function<std::string()> get,
                 std::function<void(std::string_view)> set);
-  // The commonest blob: a value without pointers.
+  // The commonest blob: a value without pointers, of always the same size.
   template <class T>
   void add_value(std::string name, T* value);
 
@@ -91,28 +93,34 @@ class Snapshots {
 
   // Puts back the newest snapshot and returns its step; nothing if there is none, and nothing is
   // changed then. Throws if there is one that does not fit what was registered, naming the first
-  // tensor that differs, and both shapes.
+  // tensor that differs, and both shapes; if nothing is registered; and if outlast refuses, which
+  // the first save says too if there was no resume(): the state is larger than the memory, or
+  // another process has this rank.
   std::optional<std::uint64_t> resume();
 
   // --- After each step
 
   // Tells how far training is, and takes a snapshot if one is wanted or due. False: this machine
-  // ends, the snapshot is taken, and the trainer is to leave, with leave_code().
+  // ends, the snapshot is taken, and the trainer is to leave, with leave_code(). Throws as save().
   bool step_done(std::uint64_t step, std::optional<std::uint64_t> total = {});
 
   // Takes a snapshot: returns when all is copied. Throws if nothing is registered, or a blob is
-  // longer than it may be.
+  // longer than it may be, or, without outlast, if the file cannot be written. Once outlast has
+  // died it does nothing.
   void save(std::uint64_t step);
   // The same, while training goes on: what is registered must not change before before_update() has
-  // returned. A blob's `get` is called at once.
+  // returned; every other call that needs it waits as well. A blob's `get` is called at once.
+  // Without outlast it is save().
   void save_async(std::uint64_t step);
   // Waits for save_async(), if one is under way. Before the parameters change, in every step.
   void before_update();
 
-  // --- What else can be said and asked. Never throws, never waits.
+  // --- What else can be said and asked. Never throws, never waits. Before resume() or the first
+  // --- save nobody listens.
 
   std::optional<Notice> notice() const;
   // Whether outlast would like a snapshot after this step: for those who do not use step_done().
+  // The next save answers.
   bool is_wanted(std::uint64_t step) const;
   void progress(std::uint64_t step, std::optional<std::uint64_t> total = {},
                 std::optional<double> epoch = {});
@@ -121,13 +129,49 @@ class Snapshots {
   // The job is done, whatever exit code follows. Ignored after step_done() was false.
   void done();
 
-  // Whether `outlast run` is around this process, and still there.
+  // Whether `outlast run` is around this process, and still there, as far as it is known.
   bool has_agent() const;
   int leave_code() const;
 
  private:
   class State;
+  void add_value_bytes(std::string name, void* value, std::size_t bytes);
+
   std::unique_ptr<State> state_;
 };
+
+// The element of a C++ type. Half precision has none in C++17: give its Dtype to add().
+template <class T>
+constexpr Dtype dtype_of() {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8,
+                "no element of a snapshot: give a Dtype, or use add_value()");
+  if constexpr (std::is_same_v<T, bool>) {
+    return Dtype::kBool;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return sizeof(T) == 4 ? Dtype::kF32 : Dtype::kF64;
+  } else if constexpr (std::is_signed_v<T>) {
+    return sizeof(T) == 1   ? Dtype::kI8
+           : sizeof(T) == 2 ? Dtype::kI16
+           : sizeof(T) == 4 ? Dtype::kI32
+                            : Dtype::kI64;
+  } else {
+    return sizeof(T) == 1   ? Dtype::kU8
+           : sizeof(T) == 2 ? Dtype::kU16
+           : sizeof(T) == 4 ? Dtype::kU32
+                            : Dtype::kU64;
+  }
+}
+
+template <class T>
+void Snapshots::add(std::string name, T* data, std::size_t count) {
+  add(std::move(name), static_cast<void*>(data), dtype_of<T>(), {count});
+}
+
+template <class T>
+void Snapshots::add_value(std::string name, T* value) {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>,
+                "its bytes are not its value: use add_blob()");
+  add_value_bytes(std::move(name), static_cast<void*>(value), sizeof(T));
+}
 
 }  // namespace outlast

@@ -1,0 +1,184 @@
+#include "sdk/file_snapshots.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "sdk/file_writer.h"
+#include "sdk/own_fd.h"
+#include "sdk/own_rank.h"
+#include "sdk/say.h"
+#include "sdk/snapshot_header.h"
+#include "sdk/snapshot_layout.h"
+
+namespace outlast::sdk {
+namespace {
+
+constexpr std::string_view kPrefix = "snapshot-";
+constexpr std::string_view kSuffix = ".safetensors";
+constexpr std::string_view kUnfinished = ".unfinished";
+
+struct FileName {
+  std::uint64_t step = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 0;
+};
+
+std::string name_of(const FileName& name) {
+  return std::string(kPrefix) + std::to_string(name.step) + "-rank-" + std::to_string(name.rank) +
+         "-of-" + std::to_string(name.ranks) + std::string(kSuffix);
+}
+
+template <class Number>
+bool take_number(std::string_view& text, Number& number) {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+  return true;
+}
+
+bool take_word(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+std::optional<FileName> read_name(std::string_view text) {
+  FileName name;
+  std::string_view rest = text;
+  const bool is_one = take_word(rest, kPrefix) && take_number(rest, name.step) &&
+                      take_word(rest, "-rank-") && take_number(rest, name.rank) &&
+                      take_word(rest, "-of-") && take_number(rest, name.ranks) && rest == kSuffix;
+  // The same numbers, written as nobody of us writes them, would be another file.
+  if (!is_one || name_of(name) != text) return std::nullopt;
+  return name;
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) {
+  const OwnFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat found{};
+  if (!file || ::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) || found.st_size <= 0) {
+    return;
+  }
+  const auto size = static_cast<std::size_t>(found.st_size);
+  void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (mapped != MAP_FAILED) bytes_ = {static_cast<std::byte*>(mapped), size};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+FileSnapshots::FileSnapshots(std::string folder, OwnRank own)
+    : folder_(std::move(folder)), own_(own) {}
+
+std::string FileSnapshots::path_of(std::uint64_t step, std::uint32_t rank) const {
+  return folder_ + "/" + name_of({.step = step, .rank = rank, .ranks = own_.ranks});
+}
+
+void FileSnapshots::save(const SnapshotLayout& layout, std::uint64_t step,
+                         const std::vector<std::string>& blobs) {
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  if (error) fail_file("make the folder", folder_, error.value());
+  const std::string path = path_of(step, own_.rank);
+  const std::string unfinished = path + std::string(kUnfinished);
+  FileWriter writer(unfinished);
+  writer.write(layout.head());
+  writer.write(layout.tail(step, blobs));
+  for (const Piece& piece : layout.plan().pieces()) {
+    writer.write({reinterpret_cast<const char*>(piece.memory), piece.bytes});
+  }
+  for (const std::string& blob : blobs) writer.write(blob);
+  writer.sync();
+  if (std::rename(unfinished.c_str(), path.c_str()) != 0) fail_file("rename", unfinished, errno);
+  sync_folder(folder_);
+  remove_old();
+}
+
+FileSnapshots::RanksOfStep FileSnapshots::look() const {
+  RanksOfStep found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const auto name = read_name(entry->path().filename().string());
+    if (name && name->ranks == own_.ranks) found[name->step].insert(name->rank);
+  }
+  return found;
+}
+
+void FileSnapshots::remove_old() const {
+  constexpr int kKept = 2;
+  int kept = 0;
+  const RanksOfStep found = look();
+  std::error_code ignored;  // it is tried again after the next save
+  for (auto step = found.rbegin(); step != found.rend(); ++step) {
+    if (step->second.count(own_.rank) == 0 || ++kept <= kKept) continue;
+    std::filesystem::remove(path_of(step->first, own_.rank), ignored);
+  }
+  // What an earlier process of this rank was killed over.
+  const std::string own_end = "-rank-" + std::to_string(own_.rank) + "-of-" +
+                              std::to_string(own_.ranks) + std::string(kSuffix) +
+                              std::string(kUnfinished);
+  std::vector<std::filesystem::path> unfinished;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(kPrefix) && name.ends_with(own_end)) unfinished.push_back(entry->path());
+  }
+  for (const std::filesystem::path& path : unfinished) std::filesystem::remove(path, ignored);
+}
+
+// Every rank judges the files of all, and so all come to the same step.
+bool FileSnapshots::is_whole(std::uint64_t step, std::uint32_t rank) const {
+  const std::string path = path_of(step, rank);
+  const MappedFile file(path);
+  const auto header = read_snapshot_header(file.bytes());
+  if (header && header->step == step) return true;
+  say(path + (header ? " is of another step than its name says" : " is no whole snapshot") +
+      ": it is passed over");
+  return false;
+}
+
+std::optional<FileSnapshots::Found> FileSnapshots::newest() const {
+  const RanksOfStep found = look();
+  for (auto step = found.rbegin(); step != found.rend(); ++step) {
+    bool all = true;
+    for (std::uint32_t rank = 0; rank < own_.ranks && all; ++rank) {
+      all = step->second.count(rank) != 0;
+    }
+    for (std::uint32_t rank = 0; rank < own_.ranks && all; ++rank) {
+      all = is_whole(step->first, rank);
+    }
+    if (!all) continue;
+    const std::string path = path_of(step->first, own_.rank);
+    return Found{.step = step->first, .path = path, .file = MappedFile(path)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace outlast::sdk

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sdk/own_rank.h"
+#include "sdk/snapshot_layout.h"
+
+namespace outlast::sdk {
+
+// A file, mapped to be read. Empty if there is none, or it is empty itself.
+class MappedFile {
+ public:
+  MappedFile() = default;
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+// Snapshots as files in a folder that all ranks share: what a trainer has without outlast.
+// Confined to its owner.
+class FileSnapshots {
+ public:
+  FileSnapshots(std::string folder, OwnRank own);
+
+  // On the disk when it returns, whole or not at all; all but the two newest of this rank are
+  // removed. Throws SnapshotError if it cannot be written.
+  void save(const SnapshotLayout& layout, std::uint64_t step,
+            const std::vector<std::string>& blobs);
+
+  struct Found {
+    std::uint64_t step = 0;
+    std::string path = {};
+    MappedFile file = {};
+  };
+  // This rank's part of the newest step that all ranks have whole. What is torn, or is no snapshot,
+  // is passed over with a line on stderr.
+  std::optional<Found> newest() const;
+
+ private:
+  using RanksOfStep = std::map<std::uint64_t, std::set<std::uint32_t>>;
+  RanksOfStep look() const;
+  std::string path_of(std::uint64_t step, std::uint32_t rank) const;
+  bool is_whole(std::uint64_t step, std::uint32_t rank) const;
+  void remove_old() const;
+
+  std::string folder_;
+  OwnRank own_;
+};
+
+}  // namespace outlast::sdk
