@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <cstddef>
 #include <deque>
 #include <memory>

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -32,7 +31,6 @@
 #include "sys/posix_fd.h"
 #include "sys/posix_shared_memory.h"
 #include "sys/posix_wait.h"
-#include "sys/shared_memory.h"
 
 namespace outlast::sys {
 namespace {
