@@ -260,12 +260,12 @@ void Attempt::leave_when_due(Leaving& leaving) {
       asked_by_term_ = can_leave;
       if (takes_snapshots) {
         tell(EventLevel::kNote, "asked", "asked the trainer for a snapshot, and to leave",
-             {{"leave", true}});
+             {{"for", "leave"}});
       } else {
         tell(EventLevel::kNote, "asked",
              can_leave ? "asked the trainer to save and leave (SIGTERM)"
                        : "asked the trainer to save (SIGUSR1)",
-             {{"signal", can_leave ? "SIGTERM" : "SIGUSR1"}, {"leave", can_leave}});
+             {{"signal", can_leave ? "SIGTERM" : "SIGUSR1"}, {"for", can_leave ? "leave" : "save"}});
       }
     }
   }

@@ -142,7 +142,11 @@ Result<FinalResult> load_result(sys::World& world, const std::string& root, cons
                         .size = item.size,
                         .modified = item.modified,
                         .target = item.target});
-      if (!is_folder) result.files[item.path] = content_of(manifest, item);
+      // Each rank has a snapshot of the same name.
+      const bool is_of_rank = item.kind == checkpoint::ItemKind::kRegion && manifest.rank > 0;
+      const std::string name =
+          is_of_rank ? fmt::format("rank-{}/{}", manifest.rank, item.path) : item.path;
+      if (!is_folder) result.files[name] = content_of(manifest, item);
     }
   }
   result.listing = trainer_files::TreeListing("", std::move(listed));

@@ -64,9 +64,7 @@ void take_save(const AgentEvent& event, double now, LifeRecord& record) {
 }
 
 void take_asking(const AgentEvent& event, double now, LifeRecord& record) {
-  const bool is_term =
-      text_in(event, "signal") == "SIGTERM" || event.sentence.find("SIGTERM") != std::string::npos;
-  if (is_term) record.asked_to_leave = now;
+  if (text_in(event, "for") == "leave") record.asked_to_leave = now;
   if (record.life.injections.empty()) return;
   Injection& injection = record.life.injections.back();
   if (injection.heard && !injection.asked) injection.asked = now;

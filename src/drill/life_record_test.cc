@@ -43,7 +43,7 @@ std::string event(std::string_view kind, std::string_view facts = "", std::strin
 TEST(LifeRecord, IsMadeOfTheAgentsEvents) {
   const LifeRecord record = record_of(
       {event("resumed", R"(,"checkpoint":7,"step":40,"bytes":100,"fetched_bytes":60)"),
-       event("notice"), event("asked", R"(,"signal":"SIGTERM")"),
+       event("notice"), event("asked", R"(,"signal":"SIGTERM","for":"leave")"),
        event("saved",
              R"(,"checkpoint":8,"bytes":100,"stored_bytes":50,"seconds":0.5,"why":"notice",)"
              R"("written":"2026-11-17T12:00:09.000Z")"),
@@ -71,7 +71,7 @@ TEST(LifeRecord, AnEventMayStandBehindABarThatHasNoEnd) {
 }
 
 TEST(LifeRecord, WhatIsMissingIsNoTrouble) {
-  const LifeRecord record = record_of({event("saved"), event("asked", "", "asked (SIGTERM)"),
+  const LifeRecord record = record_of({event("saved"), event("asked", R"(,"for":"leave")"),
                                        event("trainer-ended"), event("no-such-thing")});
   EXPECT_EQ(record.life.saves.size(), 1U);
   EXPECT_EQ(record.asked_to_leave, 2);
