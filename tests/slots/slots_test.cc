@@ -151,6 +151,7 @@ TEST(SlotFaults, ASlotThatIsDoneBeforeItsDataIsFound) {
 TEST(SlotFaults, AWriterThatUsesOneSlotOnlyLeavesNothingWhole) {
   World world;
   world.writer.one_slot = true;
+  world.reads = false;
   EXPECT_EQ(first_line(explore(world).broken), "no slot is whole");
 }
 
