@@ -1,6 +1,11 @@
 #include "tests/slots/programs.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <utility>
+
+#include "sdk/arena.h"
 
 namespace outlast::sdk::slots {
 
