@@ -115,7 +115,8 @@ std::optional<SlotSnapshot> look_at_slot(Words& words, std::uint64_t slot) {
   return found;
 }
 
-// The newest whole snapshot.
+// The newest whole snapshot. While a writer is at work it may be one that is not the newest any
+// more, or nothing though there is always one: a slot may become whole just after it was looked at.
 template <class Words>
 std::optional<SlotSnapshot> newest_snapshot(Words& words, std::uint64_t slots) {
   std::optional<SlotSnapshot> newest;
@@ -143,7 +144,8 @@ bool begin_reading(Words& words, const SlotSnapshot& snapshot) {
 }
 
 // Whether all that was read since begin_reading() is of that snapshot. Must be asked before any of
-// it is believed: a writer that does not keep the rules may have written meanwhile.
+// it is believed: a writer that does not keep the rules may have written meanwhile, or one that
+// came after a crash in the middle of begin_writing().
 template <class Words>
 bool is_still_whole(Words& words, const SlotSnapshot& snapshot) {
   words.fence();
@@ -162,9 +164,10 @@ struct SlotWriting {
   std::uint64_t number = 0;
 };
 
-// Takes a slot to write into: one that is neither read nor the newest, if there is one; else the
-// newest, so that the one that is read stays whole. Nothing if the only one that there is is read:
-// try again later.
+// Takes a slot to write into: one that is not the newest, and not read either if it is whole; else
+// the newest, as there is an older one then that is whole and stays so, being read. Nothing if the
+// only one that there is is read, or if the reader went from one to the other in this moment: try
+// again.
 template <class Words>
 std::optional<SlotWriting> begin_writing(Words& words, std::uint64_t slots) {
   std::uint64_t number = 0;
@@ -177,11 +180,17 @@ std::optional<SlotWriting> begin_writing(Words& words, std::uint64_t slots) {
   for (const bool may_be_newest : {false, true}) {
     for (std::uint64_t slot = 0; slot < slots; ++slot) {
       const bool is_newest = newest && newest->slot == slot;
-      if (is_newest != may_be_newest || words.load(kReading) == slot + 1) continue;
+      if (is_newest != may_be_newest) continue;
+      // A writer that crashed has left a slot that is not whole: no reader believes what is there,
+      // and to spare it would cost the newest, which may be the only whole one.
+      const bool may_be_read = look_at_slot(words, slot).has_value();
+      if (may_be_read && words.load(kReading) == slot + 1) continue;
       const std::uint64_t before = words.load(slot_word(slot, kBegun));
       words.store(slot_word(slot, kBegun), number);
       words.fence();
-      if (words.load(kReading) != slot + 1) return SlotWriting{.slot = slot, .number = number};
+      if (!may_be_read || words.load(kReading) != slot + 1) {
+        return SlotWriting{.slot = slot, .number = number};
+      }
       // The reader came in the same moment, and nothing was touched.
       words.store(slot_word(slot, kBegun), before);
     }
