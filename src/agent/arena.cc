@@ -55,10 +55,10 @@ std::vector<sdk::SlotSnapshot> Arena::whole() const {
   return found;
 }
 
-void Arena::keep_only(std::optional<std::uint64_t> slot) {
-  for (std::uint64_t other = 0; other < slots_; ++other) {
-    // Its number stays: none comes twice.
-    if (other != slot) words().store(sdk::slot_word(other, sdk::kDone), 0);
+void Arena::drop_newer_than(std::uint64_t number) {
+  for (const sdk::SlotSnapshot& snapshot : whole()) {
+    // What has begun keeps its number: none comes twice.
+    if (snapshot.number > number) words().store(sdk::slot_word(snapshot.slot, sdk::kDone), 0);
   }
 }
 

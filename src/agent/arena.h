@@ -37,8 +37,9 @@ class Arena {
   // What is whole at this moment, newest first.
   std::vector<sdk::SlotSnapshot> whole() const;
 
-  // While no trainer has it: what is in another slot is no whole snapshot any more.
-  void keep_only(std::optional<std::uint64_t> slot);
+  // While no trainer has it: what has a higher number is no whole snapshot any more. What is older
+  // stays, as it may be read at this moment.
+  void drop_newer_than(std::uint64_t number);
   // Before the trainer has it: only the first slot is used from now on.
   void limit_to_one_slot();
   // The same: slot 0 holds a whole snapshot now.

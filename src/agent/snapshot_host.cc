@@ -190,8 +190,7 @@ std::optional<JobSnapshot> SnapshotHost::begin_life() {
   for (std::size_t rank = 0; rank < arenas_.size(); ++rank) {
     if (!arenas_[rank]) continue;
     // A rank that went on from a step that another one does not have would spoil the job.
-    arenas_[rank]->keep_only(newest ? std::optional(newest->parts[rank].snapshot.slot)
-                                    : std::nullopt);
+    arenas_[rank]->drop_newer_than(newest ? newest->parts[rank].snapshot.number : 0);
     arenas_[rank]->words().store(sdk::kStep, 0);
     publish(*arenas_[rank]);
   }
