@@ -27,8 +27,10 @@ namespace {
 constexpr std::size_t kQueueBytes = 208U << 10U;  // about as Linux has it
 constexpr std::size_t kBytesEach = 768;           // that a message takes besides its text
 
+}  // namespace
+
 // Threads that wait for one thing.
-class Waiters {
+class SimLocalSockets::Waiters {
  public:
   explicit Waiters(Kernel& kernel) : kernel_(kernel) {}
   // nullopt: look again. Throws Gone.
@@ -57,7 +59,7 @@ class Waiters {
 };
 
 // One side of a connection, and what was sent to it.
-struct Side {
+struct SimLocalSockets::Side {
   Side(Kernel& kernel, const Domain& of, int number)
       : domain(&of), pid(number), something(kernel), room(kernel) {}
   const Domain* domain;
@@ -71,20 +73,20 @@ struct Side {
   bool gone() const { return closed || domain->dead(); }
 };
 
-struct Connection {
+struct SimLocalSockets::Connection {
   Side connected;
   Side accepted;
 };
 
-class SimLocalSocket : public sys::LocalSocket {
+class SimLocalSockets::Socket : public sys::LocalSocket {
  public:
   // `connection` is shared by its two ends, and by the listener until it is accepted.
-  SimLocalSocket(Kernel& kernel, std::shared_ptr<Connection> connection, bool accepted)
+  Socket(Kernel& kernel, std::shared_ptr<Connection> connection, bool accepted)
       : kernel_(kernel),
         connection_(std::move(connection)),
         mine_(accepted ? connection_->accepted : connection_->connected),
         theirs_(accepted ? connection_->connected : connection_->accepted) {}
-  ~SimLocalSocket() override {
+  ~Socket() override {
     mine_.closed = true;
     mine_.inbox.clear();
     mine_.room.wake();
@@ -135,8 +137,6 @@ class SimLocalSocket : public sys::LocalSocket {
   Side& theirs_;
 };
 
-}  // namespace
-
 class SimLocalSockets::Listener : public sys::LocalListener {
  public:
   Listener(SimLocalSockets& owner, std::string path)
@@ -149,7 +149,7 @@ class SimLocalSockets::Listener : public sys::LocalListener {
   ~Listener() override {
     const auto found = owner_.listeners_.find(path_);
     if (found != owner_.listeners_.end() && found->second == this) owner_.listeners_.erase(found);
-    for (auto& connection : pending_) SimLocalSocket(owner_.kernel_, std::move(connection), true);
+    for (auto& connection : pending_) Socket(owner_.kernel_, std::move(connection), true);
   }
 
   const Domain& home() const { return home_; }
@@ -167,7 +167,7 @@ class SimLocalSockets::Listener : public sys::LocalListener {
     }
     auto connection = std::move(pending_.front());
     pending_.pop_front();
-    return std::make_unique<SimLocalSocket>(owner_.kernel_, std::move(connection), true);
+    return std::make_unique<Socket>(owner_.kernel_, std::move(connection), true);
   }
 
  private:
@@ -208,7 +208,7 @@ Result<std::unique_ptr<sys::LocalSocket>> SimLocalSockets::connect(const std::st
       Connection{.connected = Side(kernel_, here, processes_.pid_of(here)),
                  .accepted = Side(kernel_, there, processes_.pid_of(there))});
   found->second->take(connection);
-  return std::make_unique<SimLocalSocket>(kernel_, std::move(connection), false);
+  return std::make_unique<Socket>(kernel_, std::move(connection), false);
 }
 
 }  // namespace outlast::sim

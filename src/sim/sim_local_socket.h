@@ -25,6 +25,10 @@ class SimLocalSockets : public sys::LocalSockets {
                                                     const sys::CallContext& ctx) override;
 
  private:
+  class Waiters;
+  struct Side;
+  struct Connection;
+  class Socket;
   class Listener;
   Kernel& kernel_;
   const SimProcessLauncher& processes_;
