@@ -130,7 +130,8 @@ void Registered::check_memory(const std::string& name, const void* data,
                         " bytes, but no memory: its address is null");
   }
   const std::uintptr_t begin = address_of(data);
-  if (bytes > std::numeric_limits<std::uintptr_t>::max() - begin) {
+  // No program has memory in the upper half.
+  if (bytes > std::numeric_limits<std::uintptr_t>::max() / 2 - begin) {
     throw SnapshotError("'" + name + "' is larger than any memory: look at its shape");
   }
   const auto after = ranges_.upper_bound(begin);
