@@ -32,16 +32,18 @@ def view_of(address: int, size: int) -> memoryview:
 
 class Mapping:
     """A file, or memory that has a descriptor, in this process. A child made by fork() does not have what is
-    shared, and must not unmap what may lie there by then: so nothing is unmapped but by close()."""
+    shared, and must not unmap what may lie there by then."""
+
+    address = 0
 
     def __init__(self, fd: int, size: int, *, is_shared: bool):
         protection = _PROT_READ | _PROT_WRITE if is_shared else _PROT_READ
         address = _mmap(None, size, protection, _MAP_SHARED if is_shared else _MAP_PRIVATE, fd, 0)
         if address is None or address == _MAP_FAILED:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        self._pid = os.getpid()
         self.address: int = address
         self.size = size
-        self._pid = os.getpid()
         if is_shared:
             _madvise(address, size, _MADV_DONTFORK)
 
@@ -65,3 +67,6 @@ class Mapping:
         if self.address and self._pid == os.getpid():
             _munmap(self.address, self.size)
         self.address = 0
+
+    def __del__(self) -> None:
+        self.close()
