@@ -106,9 +106,12 @@ class CopyPlan:
         helpers = [threading.Thread(target=_work, args=(waiting, base), daemon=True) for _ in range(self._threads - 1)]
         for helper in helpers:
             helper.start()
-        _work(waiting, base)
-        for helper in helpers:
-            helper.join()
+        try:
+            _work(waiting, base)
+        finally:
+            # Also when a signal ends it: nobody may write any more when this returns.
+            for helper in helpers:
+                helper.join()
 
 
 def _work(waiting: SimpleQueue, base: int) -> None:

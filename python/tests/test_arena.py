@@ -40,6 +40,8 @@ class Hello(unittest.TestCase):
             with self.assertRaisesRegex(outlast.SnapshotError, words):
                 snapshots.resume()
             self.assertFalse(snapshots.has_agent)
+            with self.assertRaisesRegex(outlast.SnapshotError, "ended before its welcome"):
+                snapshots.save(1)
 
     def test_a_refusal_is_told_with_its_reason(self):
         self.assert_refused("refused this trainer: rank 0 is taken", refuse="rank 0 is taken")
@@ -143,6 +145,10 @@ class Slots(unittest.TestCase):
             snapshots, _ = small()
             snapshots.step_done(41)
             self.assertEqual(agent.words[STEP], 42)
+            snapshots.progress(42)
+            self.assertEqual(agent.words[STEP], 43)
+            snapshots.save(43)
+            self.assertEqual(agent.words[STEP], 44)
 
 
 if __name__ == "__main__":

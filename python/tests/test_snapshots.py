@@ -127,6 +127,18 @@ class Async(WithAgent):
         trainer.snapshots.save(4)
         self.assertEqual(self.agent.newest()[0], 4)
 
+    def test_a_save_within_a_save_is_refused_and_harms_nothing(self):
+        trainer = Trainer()
+
+        def copy_out(to):
+            with self.assertRaisesRegex(outlast.SnapshotError, "being taken already"):
+                trainer.snapshots.save(9)
+            Trainer.copy_out(trainer, to)
+
+        trainer.snapshots._state._tensors[-1].copy_out = copy_out
+        trainer.snapshots.save(3)
+        self.assertEqual((len(self.agent.whole()), self.agent.newest()[0]), (1, 3))
+
     def test_leaving_the_block_waits_for_the_save_and_does_not_say_done(self):
         with outlast.Snapshots() as snapshots:
             snapshots.add("a", bytearray(10 << 20))
@@ -144,6 +156,7 @@ class Wishes(WithAgent):
         trainer.snapshots.resume()
         self.agent.ask(2, step=5)
         self.assertFalse(trainer.snapshots.is_wanted(4))
+        self.assertFalse(trainer.snapshots.is_wanted("5"))
         self.assertTrue(trainer.snapshots.is_wanted(5))
         for step in range(1, 8):
             self.assertTrue(trainer.snapshots.step_done(step))
