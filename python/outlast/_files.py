@@ -1,0 +1,84 @@
+"""Snapshots without outlast: files in a folder, two of each rank."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Iterable, Optional
+
+from outlast._errors import SnapshotError
+from outlast._memory import Mapping
+
+_NAME = re.compile(r"snapshot-(0|[1-9][0-9]*)-rank-(0|[1-9][0-9]*)-of-([1-9][0-9]*)\.safetensors")
+_KEPT = 2
+
+
+class SnapshotFiles:
+    """Those of one rank, in a folder that all ranks see."""
+
+    def __init__(self, folder: str, rank: int, ranks: int):
+        self.folder = os.fspath(folder)
+        self._rank, self._ranks = rank, ranks
+
+    def path(self, step: int) -> str:
+        return os.path.join(self.folder, f"snapshot-{step}-rank-{self._rank}-of-{self._ranks}.safetensors")
+
+    def newest(self) -> Optional[int]:
+        """The newest step that all ranks have."""
+        steps = self._steps()
+        common = set.intersection(*(steps.get(rank, set()) for rank in range(self._ranks)))
+        return max(common, default=None)
+
+    def map(self, step: int) -> Mapping:
+        path = self.path(step)
+        try:
+            with open(path, "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                if size < 8:
+                    raise SnapshotError(f"{path} is no whole snapshot: it has {size} bytes. Remove it to begin with another")
+                return Mapping(file.fileno(), size, is_shared=False)
+        except OSError as error:
+            raise SnapshotError(f"cannot read {path}: {error.strerror}") from error
+
+    def write(self, step: int, parts: Iterable) -> None:
+        """Whole or not at all; then removes all but the two newest, and those of later steps, which belong to a
+        training that was given up."""
+        beside = os.path.join(self.folder, f".snapshot-rank-{self._rank}-of-{self._ranks}.new")
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            with open(beside, "wb") as file:
+                for part in parts:
+                    file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(beside, self.path(step))
+            self._sync_folder()
+            mine = sorted(self._steps().get(self._rank, set()))
+            kept = [other for other in mine if other <= step][-_KEPT:]
+            for other in mine:
+                if other not in kept:
+                    os.unlink(self.path(other))
+        except OSError as error:
+            raise SnapshotError(f"cannot save into {self.folder}: {error.strerror}") from error
+
+    def _steps(self) -> dict[int, set[int]]:
+        """Of each rank, of a training with as many as this one."""
+        found: dict[int, set[int]] = {}
+        try:
+            names = os.listdir(self.folder)
+        except FileNotFoundError:
+            return found
+        except OSError as error:
+            raise SnapshotError(f"cannot look into {self.folder}: {error.strerror}") from error
+        for name in names:
+            match = _NAME.fullmatch(name)
+            if match and int(match[3]) == self._ranks:
+                found.setdefault(int(match[2]), set()).add(int(match[1]))
+        return found
+
+    def _sync_folder(self) -> None:
+        fd = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)

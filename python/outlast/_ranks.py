@@ -1,0 +1,35 @@
+"""Which process of the job this is."""
+
+from __future__ import annotations
+
+import os
+from typing import Optional
+
+from outlast._errors import SnapshotError
+
+_VARIABLES = (
+    ("RANK", "WORLD_SIZE"),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+)
+
+
+def find_rank(rank: Optional[int], ranks: Optional[int]) -> tuple[int, int]:
+    """As it was said, or else as the environment says, or else 0 of 1."""
+    said = "what was given"
+    if rank is None or ranks is None:
+        for variables in _VARIABLES:
+            if all(os.environ.get(variable) for variable in variables):
+                try:
+                    found = [int(os.environ[variable]) for variable in variables]
+                except ValueError:
+                    raise SnapshotError(f"{' and '.join(variables)} are set, and are no numbers") from None
+                said = " and ".join(variables)
+                break
+        else:
+            found = [0, 1]
+        rank = found[0] if rank is None else rank
+        ranks = found[1] if ranks is None else ranks
+    if not 0 <= rank < ranks:
+        raise SnapshotError(f"this is rank {rank} of {ranks}, which cannot be: look at {said}")
+    return rank, ranks

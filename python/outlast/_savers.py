@@ -1,0 +1,139 @@
+"""The two places where snapshots go: the arena of an agent, and files. Both have the same calls."""
+
+from __future__ import annotations
+
+import time
+from typing import Optional, Sequence
+
+from outlast._arena import WORD_ASK, WORD_ASK_STEP, WORD_DEADLINE, Arena, SlotWriting
+from outlast._errors import SnapshotError
+from outlast._files import SnapshotFiles
+from outlast._link import Link
+from outlast._state import State
+
+_REST_MIN = 1.0  # seconds from one save to the next that nobody wished for
+_REST_FACTOR = 100  # of what a save costs
+_READ_WAIT = 0.001
+# Of ranks without an agent: that they agree on a step although one is a step ahead when the time comes.
+_COMMON_STEPS = 16
+
+
+class ArenaSaver:
+    """Into memory that the agent owns."""
+
+    def __init__(self, arena: Arena, link: Link, state: State, ranks: int):
+        self._arena, self._link, self._state = arena, link, state
+        self._has_head = [False] * arena.slots
+        self._is_alone = ranks == 1
+        self.is_told_to_leave = False
+        self._answered = max((found.answers for found in map(arena.look_at, range(arena.slots)) if found), default=0)
+        self._saved_at = time.monotonic()
+        self._cost = 0.0
+
+    def resume(self) -> Optional[int]:
+        newest = self._arena.newest()
+        if newest is None:
+            return None
+        if newest.length > self._arena.slot_bytes:
+            raise SnapshotError(f"the snapshot in the arena says that it has {newest.length} bytes, more than its slot")
+        begin = self._arena.address + self._arena.slot_begin(newest.slot)
+        self._state.read_from(begin, newest.length, "the snapshot in the arena")
+        return newest.step
+
+    def reached(self, step: int) -> None:
+        self._arena.reached(step)
+
+    def wish(self, step: int) -> int:
+        """The one that a snapshot of this step answers; 0 if none. Looked up once for each save: there may be another
+        in the next moment."""
+        words = self._arena.words
+        ask = words[WORD_ASK]
+        return ask if ask not in (0, self._answered) and step >= words[WORD_ASK_STEP] else 0
+
+    def is_due(self, step: int, every_steps: int) -> bool:
+        if every_steps > 0:
+            return step % every_steps == 0
+        rest = max(_REST_MIN, _REST_FACTOR * self._cost)
+        return self._is_alone and time.monotonic() - self._saved_at >= rest
+
+    def deadline(self) -> int:
+        return self._arena.words[WORD_DEADLINE]
+
+    def is_there(self) -> bool:
+        return self._link.is_open()
+
+    def save(self, step: int, blobs: Sequence[bytes], answers: int) -> None:
+        writing = self._take_slot()
+        begun = time.monotonic()
+        address = self._arena.address + self._arena.slot_begin(writing.slot)
+        view = self._arena.slot_view(writing.slot)
+        self._state.copy_into(address, view, step, blobs, self._has_head[writing.slot])
+        self._has_head[writing.slot] = True
+        self._arena.end_writing(writing, step, self._state.length(blobs), answers)
+        self._saved_at = time.monotonic()
+        self._cost = self._saved_at - begun
+        if answers:
+            self._answered = answers
+            self.is_told_to_leave = answers % 2 == 1
+        self._link.send({"type": "saved"})
+
+    def _take_slot(self) -> SlotWriting:
+        while True:
+            writing = self._arena.begin_writing()
+            if writing is not None:
+                return writing
+            # The only slot is being read.
+            if not self._link.is_open():
+                raise SnapshotError("outlast ended while it read the snapshot before this one, which is not taken therefore")
+            time.sleep(_READ_WAIT)
+
+    def close(self) -> None:
+        self._arena.close()
+
+
+class FileSaver:
+    """Into files, where there is no agent."""
+
+    is_told_to_leave = False
+
+    def __init__(self, files: SnapshotFiles, state: State, interval: float, ranks: int):
+        self._files, self._state = files, state
+        self._interval, self._is_alone = interval, ranks == 1
+        self._saved_at = time.monotonic()
+        self._turn = self._turn_now()
+        self.folder = files.folder
+
+    def _turn_now(self) -> int:
+        return int(time.time() // self._interval) if self._interval > 0 else -1
+
+    def resume(self) -> Optional[int]:
+        step = self._files.newest()
+        if step is None:
+            return None
+        mapping = self._files.map(step)
+        try:
+            self._state.read_from(mapping.address, mapping.size, self._files.path(step))
+        finally:
+            mapping.close()
+        return step
+
+    def reached(self, step: int) -> None:
+        pass
+
+    def wish(self, step: int) -> int:
+        return 0
+
+    def is_due(self, step: int, every_steps: int) -> bool:
+        if self._is_alone:
+            return time.monotonic() - self._saved_at >= self._interval
+        if every_steps > 0:
+            return step % every_steps == 0
+        if self._interval <= 0:
+            return True
+        # By the clock on the wall, which the ranks share, and then at a step that all of them come to.
+        return self._turn_now() != self._turn and step % _COMMON_STEPS == 0
+
+    def save(self, step: int, blobs: Sequence[bytes], answers: int) -> None:
+        self._turn = self._turn_now()
+        self._files.write(step, self._state.parts(step, blobs))
+        self._saved_at = time.monotonic()
