@@ -52,7 +52,8 @@ class SlotWriting:
 class Arena:
     """Memory that the agent owns. One thread writes at a time; close() ends its use."""
 
-    def __init__(self, fd: int):
+    def __init__(self, fd: int, needed: int):
+        """`needed` bytes of each slot are taken from the machine at once, so that no save waits for them."""
         if sys.byteorder != "little":
             raise SnapshotError("the arena of outlast has little-endian words, which this machine has not")
         size = os.fstat(fd).st_size
@@ -65,7 +66,8 @@ class Arena:
         self._lock = threading.Lock()
         try:
             self._check(size)
-            self._mapping.prefault()
+            for slot in range(self.slots):
+                self._mapping.prefault(self.slot_begin(slot), min(-(-needed // PAGE) * PAGE, self.slot_bytes))
         except OSError as error:
             self.close()
             raise SnapshotError(
@@ -88,7 +90,7 @@ class Arena:
         self.slots, self.slot_bytes = words[WORD_SLOTS], words[WORD_SLOT_BYTES]
         if not 1 <= self.slots <= SLOTS_MAX or self.slot_bytes % PAGE != 0:
             raise SnapshotError(f"the arena says that it has {self.slots} slots of {self.slot_bytes} bytes, which cannot be")
-        if size != PAGE + self.slots * self.slot_bytes:
+        if size < PAGE + self.slots * self.slot_bytes:
             raise SnapshotError(
                 f"the arena has {size} bytes, and {PAGE + self.slots * self.slot_bytes} are needed for its "
                 f"{self.slots} slots of {self.slot_bytes}"
@@ -120,20 +122,23 @@ class Arena:
         return max(whole, key=lambda found: found.number, default=None)
 
     def begin_writing(self) -> Optional[SlotWriting]:
-        """Takes a slot that is neither read nor the newest, if there is one; else the newest, so that the one that
-        is read stays whole. None if the only one that there is is read: try again later."""
+        """Takes a slot that is not the newest, and not read either if it is whole; else the newest, as the one that is
+        read stays whole then. None if the only one that there is is read, or if the reader went from one to the other
+        in this moment: try again."""
         words = self.words
         number = 1 + max(words[word_of(slot, BEGUN)] for slot in range(self.slots))
         newest = self.newest()
         newest_slot = newest.slot if newest else -1
         for slot in sorted(range(self.slots), key=lambda slot: slot == newest_slot):
-            if words[WORD_READING] == slot + 1:
+            # What is not whole nobody believes, whoever reads it.
+            may_be_read = self.look_at(slot) is not None
+            if may_be_read and words[WORD_READING] == slot + 1:
                 continue
             begun = word_of(slot, BEGUN)
             before = words[begun]
             words[begun] = number
             self._fence()
-            if words[WORD_READING] != slot + 1:
+            if not may_be_read or words[WORD_READING] != slot + 1:
                 return SlotWriting(slot, number)
             words[begun] = before  # the reader came in the same moment, and nothing was touched
         return None

@@ -115,7 +115,7 @@ class Link:
         note = message.get("note", "")
         if not isinstance(leave_code, int) or not isinstance(note, str):
             raise SnapshotError("the welcome of outlast has a leave_code or a note of a wrong kind")
-        arena = Arena(fds[0])
+        arena = Arena(fds[0], size)
         said = (message.get("slots"), message.get("slot_bytes"))
         if said != (arena.slots, arena.slot_bytes):
             slots, slot_bytes = arena.slots, arena.slot_bytes

@@ -64,16 +64,18 @@ class Mapping:
     def view(self) -> memoryview:
         return view_of(self.address, self.size)
 
-    def prefault(self) -> None:
-        """Takes all pages from the machine now, and leaves what is in them. OSError if it has not enough."""
-        _madvise(self.address, self.size, _MADV_HUGEPAGE)  # where allowed; nothing is lost where not
-        if _madvise(self.address, self.size, _MADV_POPULATE_WRITE) == 0:
+    def prefault(self, begin: int, size: int) -> None:
+        """Takes these pages from the machine now, and leaves what is in them. OSError if it has not enough."""
+        if size == 0:
+            return
+        _madvise(self.address + begin, size, _MADV_HUGEPAGE)  # where allowed; nothing is lost where not
+        if _madvise(self.address + begin, size, _MADV_POPULATE_WRITE) == 0:
             return
         if ctypes.get_errno() != errno.EINVAL:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-        # Linux before 5.14. The first page has words of the other side, and was written to already.
+        # Linux before 5.14.
         view = self.view()
-        for at in range(PAGE, self.size, PAGE):
+        for at in range(begin, begin + size, PAGE):
             view[at] = view[at]
 
     def close(self) -> None:

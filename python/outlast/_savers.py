@@ -62,7 +62,7 @@ class ArenaSaver:
     def is_there(self) -> bool:
         return self._link.is_open()
 
-    def save(self, step: int, blobs: Sequence[bytes], answers: int) -> None:
+    def save(self, step: int, blobs: Sequence[bytes], answers: int, is_waited_for: bool = True) -> None:
         writing = self._take_slot()
         begun = time.monotonic()
         address = self._arena.address + self._arena.slot_begin(writing.slot)
@@ -75,7 +75,7 @@ class ArenaSaver:
         if answers:
             self._answered = answers
             self.is_told_to_leave = answers % 2 == 1
-        self._link.send({"type": "saved"})
+        self._link.send({"type": "saved", "seconds": self._cost if is_waited_for else 0.0})
 
     def _take_slot(self) -> SlotWriting:
         while True:
@@ -133,7 +133,7 @@ class FileSaver:
         # By the clock on the wall, which the ranks share, and then at a step that all of them come to.
         return self._turn_now() != self._turn and step % _COMMON_STEPS == 0
 
-    def save(self, step: int, blobs: Sequence[bytes], answers: int) -> None:
+    def save(self, step: int, blobs: Sequence[bytes], answers: int, is_waited_for: bool = True) -> None:
         self._turn = self._turn_now()
         self._files.write(step, self._state.parts(step, blobs))
         self._saved_at = time.monotonic()

@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Callable, Optional
@@ -21,6 +22,7 @@ from outlast._state import State
 from outlast._tensors import WIDTHS, Tensor, tensor_of
 
 _STEPS_MAX = 1 << 53
+_TELL_EVERY = 0.2  # seconds
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,9 @@ class Snapshots:
         self._leave_code = LEAVE_CODE
         self._is_begun = False
         self._is_leaving = False
+        self._reached: Optional[int] = None  # by step_done()
+        self._saved: Optional[int] = None
+        self._told_at = -math.inf
         self._is_closed = False
         self._saving: Optional[threading.Thread] = None
         self._saving_error: Optional[BaseException] = None
@@ -145,12 +150,17 @@ class Snapshots:
         if not self._is_leaving:
             saver = self._saver()
             saver.reached(number)
-            self.progress(number, total)
+            self._reached = number
+            # Each message wakes the agent up; the arena has the step at any time.
+            if time.monotonic() - self._told_at >= _TELL_EVERY or number == total:
+                self._told_at = time.monotonic()
+                self.progress(number, total)
             if metrics:
                 self.metrics(**metrics)
             wish = saver.wish(number)
             if wish or saver.is_due(number, self._every_steps):
                 self._save(saver, number, self._state.blobs_now(), wish)
+                self._saved = number
             self._is_leaving = saver.is_told_to_leave  # by this wish, or by one that the user's save() answered
         if self._is_leaving and leave:
             raise Leave(self._leave_code)
@@ -165,6 +175,7 @@ class Snapshots:
         saver = self._saver()
         saver.reached(number)
         self._save(saver, number, self._state.blobs_now(), saver.wish(number))
+        self._saved = number
 
     def save_async(self, step: int) -> None:
         """The same, while training goes on: what is registered must not change before before_update() has
@@ -175,10 +186,11 @@ class Snapshots:
         saver, blobs = self._saver(), self._state.blobs_now()
         saver.reached(number)
         wish = saver.wish(number)
+        self._saved = number
 
         def run() -> None:
             try:
-                self._save(saver, number, blobs, wish)
+                self._save(saver, number, blobs, wish, is_waited_for=False)
             except BaseException as error:  # told by before_update()
                 self._saving_error = error
 
@@ -198,7 +210,7 @@ class Snapshots:
         if error is not None:
             raise error
 
-    # --- What else can be said and asked. Never raises, never waits.
+    # --- What else can be said and asked. Never raises, never waits, but for done().
 
     def notice(self) -> Optional[Notice]:
         milliseconds = self._arena.deadline() if self._is_usable() and self._arena else 0
@@ -239,9 +251,14 @@ class Snapshots:
             self._tell({"type": "metrics", "values": {name: kept[name] for name in names[begin : begin + 100]}})
 
     def done(self) -> None:
-        """The job is done, whatever exit code follows. Ignored after step_done() said leave."""
-        if not self._is_leaving:
-            self._tell({"type": "done"})
+        """The job is done, whatever exit code follows: takes a last snapshot, if step_done() told of a step since the
+        last one, and says so. Ignored after step_done() said leave. SnapshotError as save()."""
+        if self._is_leaving or not self._is_usable():
+            return
+        self.before_update()
+        if self._reached is not None and self._reached != self._saved:
+            self.save(self._reached)
+        self._tell({"type": "done"})
 
     @property
     def has_agent(self) -> bool:
@@ -299,7 +316,7 @@ class Snapshots:
             self._arena = ArenaSaver(welcome.arena, self._link, self._state, self._ranks)
         self._is_begun = True
 
-    def _save(self, saver: Any, step: int, blobs: list[bytes], wish: int) -> None:
+    def _save(self, saver: Any, step: int, blobs: list[bytes], wish: int, is_waited_for: bool = True) -> None:
         # Two at the same time would write into one slot.
         if not self._is_saving.acquire(blocking=False):
             raise SnapshotError(
@@ -307,7 +324,7 @@ class Snapshots:
                 "which should only leave a note for the training loop"
             )
         try:
-            saver.save(step, blobs, wish)
+            saver.save(step, blobs, wish, is_waited_for)
         finally:
             self._is_saving.release()
 

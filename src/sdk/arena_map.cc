@@ -106,7 +106,8 @@ void take_pages(std::span<std::byte> memory, unsigned threads) {
                       "; make the state smaller, or give the job more memory");
 }
 
-ArenaMap::ArenaMap(const OwnFd& memory, const ArenaForm& form, unsigned threads)
+ArenaMap::ArenaMap(const OwnFd& memory, const ArenaForm& form, std::uint64_t needed,
+                   unsigned threads)
     : form_(form), bytes_(checked_bytes(memory, form)) {
   void* const mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (mapped == MAP_FAILED) {
@@ -118,7 +119,11 @@ ArenaMap::ArenaMap(const OwnFd& memory, const ArenaForm& form, unsigned threads)
     // Both are wishes: without the first it is slower, without the second a child could write.
     ::madvise(base_, bytes_, MADV_HUGEPAGE);
     ::madvise(base_, bytes_, MADV_DONTFORK);
-    take_pages({base_, bytes_}, threads);
+    const std::uint64_t used =
+        std::min(form.slot_bytes, (needed + kArenaPage - 1) / kArenaPage * kArenaPage);
+    for (std::uint64_t number = 0; number < form.slots; ++number) {
+      take_pages({slot(number), used}, threads);
+    }
   } catch (...) {
     ::munmap(base_, bytes_);
     throw;

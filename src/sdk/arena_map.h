@@ -20,9 +20,9 @@ struct ArenaForm {
 class ArenaMap {
  public:
   // Throws SnapshotError if the memory is not what the form says, or is an arena of another
-  // version. Takes all pages at once, with that many threads: what is in them stays, and no save
-  // waits for one.
-  ArenaMap(const OwnFd& memory, const ArenaForm& form, unsigned threads);
+  // version. Takes the pages of the first `needed` bytes of each slot at once, with that many
+  // threads: what is in them stays, and no save waits for one.
+  ArenaMap(const OwnFd& memory, const ArenaForm& form, std::uint64_t needed, unsigned threads);
   ~ArenaMap();
   ArenaMap(const ArenaMap&) = delete;
   ArenaMap& operator=(const ArenaMap&) = delete;

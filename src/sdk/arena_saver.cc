@@ -65,10 +65,11 @@ void ArenaSaver::start(const Snapshot& snapshot, bool returns_at_once) {
   const auto length = static_cast<std::uint64_t>(end - slot);
   const CopyJob job{.plan = &layout.plan(), .snapshot = slot, .to = CopyTo::kSnapshot};
   const auto when_done = [this, writing, begun, length, step = snapshot.step,
-                          answers = snapshot.answers] {
+                          answers = snapshot.answers, returns_at_once] {
     end_writing(words_, writing, step, length, answers);
     copy_time_ = std::chrono::steady_clock::now() - begun;
-    parts_.link.send(kSavedMessage);
+    using Seconds = std::chrono::duration<double>;
+    parts_.link.send(saved_message(returns_at_once ? 0 : Seconds(copy_time_).count()));
   };
   if (returns_at_once) {
     parts_.crew.begin(job, when_done);

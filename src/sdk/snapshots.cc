@@ -56,6 +56,7 @@ std::optional<std::uint64_t> Snapshots::resume() {
 bool Snapshots::step_done(std::uint64_t step, std::optional<std::uint64_t> total) {
   state_->session().crew.wait();
   state_->send_progress(step, total);
+  state_->reached_step = step;
   if (state_->open_ask(step) != 0 || (!state_->leaves && state_->is_due(step))) {
     state_->save(step, false);
   }
@@ -107,6 +108,9 @@ void Snapshots::metrics(const std::map<std::string, double>& values) {
 
 void Snapshots::done() {
   if (!state_->is_own_process() || state_->leaves) return;
+  if (state_->reached_step && state_->reached_step != state_->saved_step) {
+    state_->save(*state_->reached_step, false);
+  }
   if (State::Agent* const agent = state_->living_agent()) agent->link->send(sdk::kDoneMessage);
 }
 

@@ -115,6 +115,12 @@ class Snapshots {
   // Waits for save_async(), if one is under way. Before the parameters change, in every step.
   void before_update();
 
+  // --- The end
+
+  // The job is done, whatever exit code follows: takes a last snapshot, if step_done() told of a
+  // step since the last one, and says so. Ignored after step_done() was false. Throws as save().
+  void done();
+
   // --- What else can be said and asked. Never throws, never waits. Before resume() or the first
   // --- save nobody listens.
 
@@ -126,8 +132,6 @@ class Snapshots {
                 std::optional<double> epoch = {});
   // Only finite values are kept.
   void metrics(const std::map<std::string, double>& values);
-  // The job is done, whatever exit code follows. Ignored after step_done() was false.
-  void done();
 
   // Whether `outlast run` is around this process, and still there, as far as it is known.
   bool has_agent() const;

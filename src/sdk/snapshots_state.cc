@@ -93,7 +93,7 @@ void Snapshots::State::begin_session() {
   if (session->agent) {
     Agent& agent = *session->agent;
     const sdk::Welcome welcome = agent.link->hello(own, session->layout.bytes_max());
-    agent.arena.emplace(welcome.memory, welcome.form, threads);
+    agent.arena.emplace(welcome.memory, welcome.form, session->layout.bytes_max(), threads);
     leave_code = welcome.leave_code;
     agent.answered = last_answer(*agent.arena);
     agent.arena->words().store(sdk::kStep, 0);
@@ -152,6 +152,7 @@ void Snapshots::State::save(std::uint64_t step, bool returns_at_once) {
     leaves = leaves || ask % 2 == 1;
   }
   last_save_ = Clock::now();
+  saved_step = step;
 }
 
 bool Snapshots::State::is_due(std::uint64_t step) {

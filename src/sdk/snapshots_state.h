@@ -73,7 +73,9 @@ class Snapshots::State {
   sdk::Registered registered;
   sdk::FileSnapshots files;
   int leave_code = sdk::kDefaultLeaveCode;
-  bool leaves = false;  // the snapshot before leaving was taken
+  bool leaves = false;                             // the snapshot before leaving was taken
+  std::optional<std::uint64_t> reached_step = {};  // by step_done()
+  std::optional<std::uint64_t> saved_step = {};
 
  private:
   void begin_session();

@@ -23,6 +23,12 @@ std::string progress_message(const Progress& progress) {
   return text + "}";
 }
 
+std::string saved_message(double stall) {
+  std::string message = R"({"type":"saved","seconds":)";
+  append_json_number(message, stall);
+  return message + "}";
+}
+
 std::vector<std::string> metrics_messages(const std::map<std::string, double>& values) {
   constexpr std::string_view kBegin = R"({"type":"metrics","values":{)";
   constexpr std::string_view kEnd = "}}";

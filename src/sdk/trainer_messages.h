@@ -20,7 +20,9 @@ std::string progress_message(const Progress& progress);
 // As many as it takes; none if there is no finite value with a name in UTF-8.
 std::vector<std::string> metrics_messages(const std::map<std::string, double>& values);
 
-inline constexpr const char* kSavedMessage = R"({"type":"saved"})";
+// `stall`: seconds for which the trainer stood still.
+std::string saved_message(double stall);
+
 inline constexpr const char* kDoneMessage = R"({"type":"done"})";
 
 }  // namespace outlast::sdk
