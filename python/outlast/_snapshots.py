@@ -74,8 +74,8 @@ class Snapshots:
         the job counts when all of them have one of the same step.
     every_steps: step_done() also takes a snapshot after every so many steps; 0: only when outlast wants one, and,
         where there is only one process, as often as costs no more than a hundredth of the time.
-    folder, file_interval: without outlast, where files go, and after how many seconds step_done() writes them. With
-        several ranks every_steps goes before file_interval, as all must choose the same steps.
+    folder, file_interval: without outlast, where files go, and after how many seconds step_done() writes them unless
+        every_steps says it. With several ranks that is better, as all must choose the same steps.
     threads: for copying; as many as this process may use, 4 at most, unless given.
     """
 

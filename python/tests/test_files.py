@@ -99,22 +99,41 @@ class Files(unittest.TestCase):
         self.assertEqual(self.steps(0, 2), [32])
         self.assertEqual(self.steps(1, 2), [32])
 
-    def test_ranks_with_every_steps(self):
-        snapshots, _ = self.trainer(rank=0, ranks=2, every_steps=5)
-        for step in range(1, 12):
-            snapshots.step_done(step)
-        self.assertEqual(self.steps(0, 2), [5, 10])
+    def test_every_so_many_steps(self):
+        for ranks in (1, 2):
+            snapshots, _ = self.trainer(rank=0, ranks=ranks, every_steps=5)
+            for step in range(1, 12):
+                snapshots.step_done(step)
+            self.assertEqual(self.steps(0, ranks), [5, 10])
 
-    def test_a_file_that_was_cut_off_is_named(self):
-        snapshots, _ = self.trainer()
-        snapshots.save(5)
+    def test_files_that_are_not_whole_are_named_and_passed_over(self):
         path = os.path.join(self.folder, "snapshot-5-rank-0-of-1.safetensors")
-        for size in (os.path.getsize(path) - 1, 100, 9, 3):
-            os.truncate(path, size)
-            again, weights = self.trainer()
-            with self.assertRaisesRegex(outlast.SnapshotError, f"{path} is no whole snapshot"):
-                again.resume()
-            self.assertEqual(list(weights), list(range(10)))
+        for change in (-1, +1, -100, -1000):
+            snapshots, _ = self.trainer()
+            snapshots.save(4)
+            snapshots.save(5)
+            os.truncate(path, max(0, os.path.getsize(path) + change))
+            with mock.patch("sys.stderr") as stderr:
+                self.assertEqual(self.trainer()[0].resume(), 4)
+            self.assertIn(f"{path} is no whole snapshot", str(stderr.write.mock_calls))
+
+    def test_a_file_of_another_step_than_its_name_says_is_passed_over(self):
+        snapshots, _ = self.trainer()
+        snapshots.save(4)
+        path = os.path.join(self.folder, "snapshot-%d-rank-0-of-1.safetensors")
+        os.rename(path % 4, path % 9)
+        with mock.patch("sys.stderr") as stderr:
+            self.assertIsNone(self.trainer()[0].resume())
+        self.assertIn("of another step", str(stderr.write.mock_calls))
+
+    def test_ranks_pass_over_a_step_that_is_not_whole_in_one_of_them(self):
+        for rank in (0, 1):
+            snapshots, _ = self.trainer(rank=rank, ranks=2)
+            snapshots.save(4)
+            snapshots.save(5)
+        os.truncate(os.path.join(self.folder, "snapshot-5-rank-1-of-2.safetensors"), 30)
+        with mock.patch("sys.stderr"):
+            self.assertEqual([self.trainer(rank=rank, ranks=2)[0].resume() for rank in (0, 1)], [4, 4])
 
     def test_a_folder_that_cannot_be_made_is_named(self):
         os.makedirs(os.path.dirname(self.folder))

@@ -9,7 +9,7 @@ import unittest
 from unittest import mock
 
 import outlast
-from fake_agent import ANSWERS, DEADLINE, SOON, FakeAgent
+from fake_agent import ANSWERS, DEADLINE, SOON, STEP, FakeAgent
 
 
 class Trainer:
@@ -64,7 +64,9 @@ class Resume(WithAgent):
             first.snapshots.save(step)
         first.snapshots.close()
         second = Trainer()
+        self.agent.words[STEP] = 99
         self.assertEqual(second.snapshots.resume(), 5)
+        self.assertEqual(self.agent.words[STEP], 6)
         self.assertEqual(second.content(), first.content())
 
     def test_a_snapshot_of_another_state_changes_nothing(self):
