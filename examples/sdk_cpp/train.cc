@@ -2,13 +2,15 @@
 // that has all that a real one has, with outlast's snapshots.
 //
 //   train --steps 2000 --step-ms 1
-//   outlast run -- train --steps 2000 --step-ms 1      the same, and survives the loss of the machine
+//   outlast run -- train --steps 2000 --step-ms 1      the same, and survives the loss of the
+//   machine
 //
 // Killed at any moment and started again, it ends with exactly the weights that it would have had:
 // everything that a step depends on is registered below.
 
 #include <outlast/snapshots.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -30,18 +32,23 @@ constexpr std::size_t kBatch = 8;
 struct Options {
   std::uint64_t steps = 1000;
   std::uint64_t step_ms = 0;
+  std::uint64_t every = 0;       // steps between snapshots; 0: as the library thinks best
+  std::uint64_t ballast_mb = 0;  // a larger state, which changes with every step
 };
 
 Options read_options(int count, char** words) {
   Options options;
   const std::map<std::string, std::uint64_t*> known = {{"--steps", &options.steps},
-                                                       {"--step-ms", &options.step_ms}};
+                                                       {"--step-ms", &options.step_ms},
+                                                       {"--every", &options.every},
+                                                       {"--ballast-mb", &options.ballast_mb}};
   for (int at = 1; at < count; at += 2) {
     const auto option = known.find(words[at]);
     const std::string value = at + 1 < count ? words[at + 1] : "";
     if (option == known.end() || value.empty() || value.size() > 9 ||
         value.find_first_not_of("0123456789") != std::string::npos) {
-      throw std::invalid_argument("usage: train [--steps N] [--step-ms MS]");
+      throw std::invalid_argument(
+          "usage: train [--steps N] [--step-ms MS] [--every STEPS] [--ballast-mb MB]");
     }
     *option->second = std::stoul(value);
   }
@@ -104,14 +111,21 @@ struct Model {
 
 int train(const Options& options) {
   Model model;
-  outlast::Snapshots snapshots;
+  std::vector<std::uint64_t> ballast(options.ballast_mb << 17U);
+  outlast::Snapshots snapshots({.every_steps = options.every});
   snapshots.add("weights", model.weights.data(), model.weights.size());
   snapshots.add("momentum", model.momentum.data(), model.momentum.size());
+  snapshots.add("ballast", ballast.data(), ballast.size());
   snapshots.add_value("random", &model.random);
   for (std::uint64_t step = snapshots.resume().value_or(0); step < options.steps;) {
+    // What was copied half before and half after a step would show here.
+    for (const std::uint64_t word : ballast) {
+      if (word != step) throw std::runtime_error("the state is a mixture of two steps");
+    }
     const float loss = model.train();
     std::this_thread::sleep_for(std::chrono::milliseconds(options.step_ms));
     ++step;
+    std::fill(ballast.begin(), ballast.end(), step);
     std::printf("step %llu/%llu loss %g\n", static_cast<unsigned long long>(step),
                 static_cast<unsigned long long>(options.steps), static_cast<double>(loss));
     std::fflush(stdout);
@@ -119,7 +133,7 @@ int train(const Options& options) {
     if (!snapshots.step_done(step, options.steps)) return snapshots.leave_code();
   }
   snapshots.done();
-  std::printf("checksum %016llx\n", static_cast<unsigned long long>(model.checksum()));
+  std::printf("result %016llx\n", static_cast<unsigned long long>(model.checksum()));
   return EXIT_SUCCESS;
 }
 

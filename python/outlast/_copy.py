@@ -13,13 +13,10 @@ import threading
 from queue import Empty, SimpleQueue
 from typing import Iterable, NamedTuple, Optional, Union
 
-from outlast._stream import IS_STREAMING, copy
-
 _TINY = 16 << 10
 _JOINED_MAX = 1 << 20
-# Of a thread, until it takes another: short, so that all end together; but where only the C library decides what is
-# written past the caches, larger than these.
-_SHARE_MAX = (16 if IS_STREAMING else 128) << 20
+# Of a thread, until it takes another: the C library writes past the caches only what is larger than these.
+_SHARE_MAX = 128 << 20
 _ALONE_MAX = 4 << 20  # below it, starting a thread costs more than it saves
 _ALIGN = 4096
 
@@ -122,7 +119,7 @@ def _work(waiting: SimpleQueue, base: int) -> None:
             return
         for job in share:
             if isinstance(job, Piece):
-                copy(base + job.to, job.source, job.size)
+                ctypes.memmove(base + job.to, job.source, job.size)
             else:
                 job.copy(base)
 

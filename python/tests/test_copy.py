@@ -1,35 +1,14 @@
-"""Copies, byte by byte, at every alignment; with our own instructions and without."""
+"""Copies of many pieces, byte by byte."""
 
 import ctypes
 import os
 import unittest
-from unittest import mock
 
-from outlast import _copy, _stream
+from outlast import _copy
 
 
 def address_of(memory):
     return ctypes.addressof(ctypes.c_char.from_buffer(memory))
-
-
-class Stream(unittest.TestCase):
-    def test_nothing_but_what_was_meant_is_written(self):
-        least = _stream.STREAMED_MIN
-        source = bytearray(os.urandom(least + 70000))
-        for size in (0, 1, least - 1, least, least + 1, least + _stream.BLOCK - 1, least + 65000):
-            for to_shift in (0, 1, 15, 16, 63):
-                for source_shift in (0, 3, 64):
-                    memory = bytearray(b"\xaa") * (size + 128)
-                    _stream.copy(address_of(memory) + to_shift, address_of(source) + source_shift, size)
-                    expected = bytearray(b"\xaa") * (size + 128)
-                    expected[to_shift : to_shift + size] = source[source_shift : source_shift + size]
-                    self.assertTrue(memory == expected, (size, to_shift, source_shift))
-
-    def test_a_system_that_lets_nobody_bring_instructions(self):
-        with mock.patch("outlast._memory._mprotect", return_value=-1):
-            self.assertIs(_stream._make(), ctypes.memmove)
-        with mock.patch("platform.machine", return_value="aarch64"):
-            self.assertIs(_stream._make(), ctypes.memmove)
 
 
 class Plans(unittest.TestCase):

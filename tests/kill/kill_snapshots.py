@@ -3,9 +3,9 @@
 
 usage: kill_snapshots.py PROGRAM KILLS TRAINER [--seed N] [--root URL]
 
-TRAINER is outlast-example-snapshots. It takes a snapshot after every step, prints the step when that is whole, and has a state that
-is large enough for many kills to fall into the middle of a copy. So the next life must begin with a step that is not before the last
-one that was printed; only while an upload holds one of the two slots may a copy that is cut short leave the older snapshot alone.
+TRAINER is outlast-example-snapshots. It takes a snapshot after every step, and has a state that is large enough for many kills to fall
+into the middle of a copy; it finds out itself if what it begins with is a mixture. It prints a step just before its snapshot: so the next
+life must begin with the last but one that was printed, or a later one; only while an upload holds one of the two slots may a copy that is cut short leave the older snapshot alone.
 In the end the result must be that of an undisturbed run.
 """
 
@@ -105,7 +105,7 @@ def main():
                     raise SystemExit(f"after kill {kill} it did not go on from memory: {event['text']}")
                 printed = [line for line in run.printed().splitlines() if line.startswith("step ")]
                 shown = max(int(line.split()[1].split("/")[0]) for line in printed) if printed else 0
-                if event["step"] >= shown:
+                if event["step"] >= shown - 1:
                     held += 1
                 else:
                     older += 1
@@ -118,7 +118,7 @@ def main():
             if not run.has_ended():
                 run.process.kill()
                 run.process.wait()
-    print(f"{held + older} kills: {held} went on from the last step that was printed or a later one, {older} from the snapshot "
+    print(f"{held + older} kills: {held} went on from the last whole step, {older} from the snapshot "
           f"that was being uploaded; the same result")
     if held == 0:
         raise SystemExit("no kill at all went on from the last step: the test shows nothing")
