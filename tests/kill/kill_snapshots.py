@@ -28,8 +28,8 @@ STEPS_PER_KILL = 40
 STATE_MB = 48
 
 
-def command(trainer, steps):
-    return [trainer, "--steps", str(steps), "--step-ms", "2", "--every", "1", "--ballast-mb", str(STATE_MB)]
+def command(trainer, steps, every):
+    return [trainer, "--steps", str(steps), "--step-ms", "2", "--every", str(every), "--ballast-mb", str(STATE_MB)]
 
 
 def result_of(text):
@@ -71,7 +71,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--root")
     options = parser.parse_args()
-    agent_rig.PROGRAM = options.program
+    agent_rig.PROGRAM = pathlib.Path(options.program).resolve()
     trainer = options.trainer.resolve()
     steps = options.kills * STEPS_PER_KILL
     chance = random.Random(options.seed)
@@ -81,14 +81,14 @@ def main():
         environment = {**os.environ, "OUTLAST_NOTICE_SOURCES": "signal"}
         alone = scratch / "alone"
         alone.mkdir()
-        undisturbed = subprocess.run(command(trainer, steps), cwd=alone, env=environment, check=True, text=True,
+        undisturbed = subprocess.run(command(trainer, steps, 0), cwd=alone, env=environment, check=True, text=True,
                                      stdout=subprocess.PIPE)
         expected = result_of(undisturbed.stdout)
 
         work = scratch / "work"
         work.mkdir()
         run = agent_rig.Run(["--root", options.root or scratch / "root", "--job", "j", "--every", "2s", "--json", "--",
-                             *command(trainer, steps)], work, environment)
+                             *command(trainer, steps, 1)], work, environment)
         held, older, in_a_row = 0, 0, 0
         try:
             for kill in range(1, options.kills + 1):

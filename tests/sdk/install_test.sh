@@ -30,7 +30,7 @@ for program in "$work/build/train" "$work/train"; do
   mkdir "$work/run"
   (cd "$work/run" && "$program" --steps 30 >out) || die "$program failed"
   grep -q '^step 30/30 loss ' "$work/run/out" || die "$program did not train: $(tail -3 "$work/run/out")"
-  grep -q '^checksum [0-9a-f]\{16\}$' "$work/run/out" || die "$program says no checksum"
+  grep -q '^result [0-9a-f]\{16\}$' "$work/run/out" || die "$program says no result"
   mv "$work/run/out" "$work/out.$(basename "$(dirname "$program")")"
   rm -rf "$work/run"
 done
