@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sdk/agent_link.h"
@@ -32,7 +33,7 @@ class Snapshots::State {
   struct Agent {
     explicit Agent(std::unique_ptr<sdk::AgentLink> made) : link(std::move(made)) {}
     std::unique_ptr<sdk::AgentLink> link;
-    std::optional<sdk::ArenaMap> arena = {};
+    std::unique_ptr<sdk::ArenaMap> arena = {};
     std::uint64_t answered = 0;  // the last ask that was
   };
 
@@ -43,7 +44,7 @@ class Snapshots::State {
     sdk::SnapshotLayout layout;
     std::unique_ptr<Agent> agent = {};  // else there are files
     sdk::CopyCrew crew;
-    std::optional<sdk::ArenaSaver> saver = {};
+    std::unique_ptr<sdk::ArenaSaver> saver = {};
   };
 
   explicit State(SnapshotOptions given);
