@@ -37,14 +37,14 @@ class Snapshots::State {
     std::uint64_t answered = 0;  // the last ask that was
   };
 
-  // Once nothing can be registered any more. What is destroyed first is what uses the others.
+  // Once nothing can be registered any more. The last is destroyed first.
   struct Session {
     Session(const sdk::Registered& registered, unsigned threads)
         : layout(registered), crew(threads) {}
     sdk::SnapshotLayout layout;
     std::unique_ptr<Agent> agent = {};  // else there are files
-    sdk::CopyCrew crew;
     std::unique_ptr<sdk::ArenaSaver> saver = {};
+    sdk::CopyCrew crew;  // ends what it is at, which needs all the others
   };
 
   explicit State(SnapshotOptions given);
