@@ -1,9 +1,10 @@
 #include "sdk/copy_crew.h"
 
 #include <sched.h>
+#include <signal.h>
 
 #include <algorithm>
-#include <csignal>
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <mutex>
