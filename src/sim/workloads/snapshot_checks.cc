@@ -40,13 +40,22 @@ void SnapshotChecks::happened(const agent::Event& event, job::Epoch epoch) {
 }
 
 void SnapshotChecks::noticed(const Machine& machine, Duration left) {
-  of(machine).ends = saturating_add(simulation_.clock().mono_now(), left);
+  MachineLife& its = of(machine);
+  its.ends = saturating_add(simulation_.clock().mono_now(), left);
+  const bool may_crash = trainer_.crash_per_step > 0 || trainer_.crash_per_piece > 0;
+  its.must_answer = its.begun.size() == trainer_.ranks && !may_crash;
 }
 
 void SnapshotChecks::machine_is_off(const Machine& machine) {
   const MachineLife life = std::exchange(of(machine), {});
   // Who has lost the job to another attempt saves nothing any more.
-  if (!life.ends || life.epoch < highest_ || life.answers.size() < trainer_.ranks) return;
+  if (!life.ends || life.epoch < highest_) return;
+  if (life.answers.size() < trainer_.ranks) {
+    if (life.must_answer && finished_.empty()) {
+      simulation_.fail("the end was known in time, and the trainer was not asked for its state");
+    }
+    return;
+  }
   const Answer& first = life.answers.begin()->second;
   for (const auto& [rank, answer] : life.answers) {
     if (answer.step != first.step || *life.ends - answer.when < kEnoughLeft) return;
@@ -74,6 +83,7 @@ void SnapshotChecks::starts(Machine& machine, int life) {
   its.held.clear();
   its.begun.clear();
   its.answers.clear();
+  its.must_answer = false;
   simulation_.note("trainer starts",
                    fmt::format("life {}, in memory: {}", life,
                                its.at_least ? fmt::format("step {}", *its.at_least) : "nothing"));

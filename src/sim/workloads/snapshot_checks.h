@@ -55,6 +55,7 @@ class SnapshotChecks : public SnapshotWitness {
     std::map<std::uint32_t, std::uint64_t> begun = {};  // by rank
     std::map<std::uint32_t, Answer> answers = {};       // by rank
     std::optional<MonoTime> ends = {};                  // as it was told
+    bool must_answer = false;                           // all ranks were there when it was told
   };
   // The newest step of which all ranks have a whole snapshot.
   std::optional<std::uint64_t> newest_of_all(const MachineLife& life) const;

@@ -106,7 +106,7 @@ class SnapshotLifeRun {
         install_snapshot_trainer(machine, std::string(kTrainer), trainer_, checks_);
         // Room for one snapshot of each rank, and a half.
         if (has_little_memory_) {
-          machine.shared_memories().set_available(trainer_.words * 8 * trainer_.ranks * 5 / 3);
+          machine.shared_memories().set_available(trainer_.bytes_max() * trainer_.ranks * 5 / 3);
         }
         operators.push_back(simulation_.threads().spawn(
             fmt::format("of-m{}", i), [this, &machine, i](const std::stop_token&) {

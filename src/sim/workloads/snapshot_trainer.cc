@@ -34,7 +34,6 @@ using std::chrono::milliseconds;
 constexpr Duration kMeetEvery = milliseconds(20);   // looks whether the others are there
 constexpr Duration kWatchEvery = milliseconds(50);  // looks whether a rank has ended
 constexpr Duration kPieceTime = milliseconds(30);
-constexpr std::uint64_t kGrowth = 8192;
 
 std::uint64_t learn(std::uint64_t learnt, std::uint64_t step) {
   return (learnt ^ step) * 0x100000001b3 + 1;
@@ -81,7 +80,7 @@ class RankLife {
 
   int run(SimProcessSelf& self) {
     const std::uint64_t growth =
-        trainer_.grows ? kGrowth * static_cast<std::uint64_t>(life_ % 4) : 0;
+        trainer_.grows ? SnapshotTrainer::kGrowth * static_cast<std::uint64_t>(life_ % 4) : 0;
     auto connected = SnapshotClient::connect(
         world_, variable(self.spec(), "OUTLAST_SOCKET"),
         {.rank = rank_, .ranks = trainer_.ranks, .bytes = trainer_.words * 8 + growth}, manners());

@@ -48,6 +48,10 @@ struct SnapshotTrainer {
   Duration step_time = {};
   double crash_per_step = 0;   // of each rank
   double crash_per_piece = 0;  // in the middle of a save
+
+  // Of one rank's state, in any of its lives.
+  std::uint64_t bytes_max() const { return words * 8 + (grows ? 3 * kGrowth : 0); }
+  static constexpr std::uint64_t kGrowth = 8192;  // from life to life
 };
 
 // What a rank has after a step.
