@@ -73,6 +73,8 @@ struct AttemptOptions {
   // What the trainer's end means.
   std::function<job::TrainerEnd(const job::TrainerExit&, bool told_to_leave, const job::ExitCodes&)>
       judge = job::judge_end;
+  // What a snapshot of the job is.
+  NewestSnapshot newest_snapshot = newest_of_all;
   // Once the job is done, before that is written: what has to be safe by then.
   std::function<Result<void>(const sys::CallContext&)> before_done = {};
 };

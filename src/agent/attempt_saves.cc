@@ -122,8 +122,13 @@ job::SaveFacts Attempt::save_facts() const {
   facts.step = progress.step;
   // Who prints no steps may count them in the names of its files.
   if (!facts.step && seen_) facts.step = seen_->state.step;
-  // One that counts by steps is due when there is a snapshot of that step, not before.
-  if (snapshot_) facts.step = snapshot_->step;
+  // One that counts by steps is due when there is a snapshot of that step, not before. Who has come
+  // and done none yet is to hear of the first before it gets there.
+  if (snapshot_) {
+    facts.step = snapshot_->step;
+  } else if (!facts.step && snapshots_ && snapshots_->is_used()) {
+    facts.step = 0;
+  }
   facts.steps_total = progress.total;
   if (committed_) facts.last_save_step = committed_->step;
   if (progress.epoch && *progress.epoch >= 0) {

@@ -38,7 +38,9 @@ void Attempt::open_snapshots() {
        .memories = world.shared_memories,
        .threads = world.threads,
        .clock = world.clock},
-      {.path = path, .leave_code = options_.spec.exit_codes.left},
+      {.path = path,
+       .leave_code = options_.spec.exit_codes.left,
+       .newest = options_.newest_snapshot},
       {.news =
            [this] {
              if (!has_snapshot_news_.exchange(true)) post(SnapshotNews{});
