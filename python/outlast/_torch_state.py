@@ -60,6 +60,10 @@ def plain_view(name: str, tensor: torch.Tensor) -> torch.Tensor:
     return view
 
 
+def is_on_host(tensor: torch.Tensor) -> bool:
+    return tensor.device.type == "cpu"
+
+
 def dtype_name(view: torch.Tensor) -> str:
     return _DTYPES[view.dtype]
 
@@ -157,7 +161,7 @@ class OptimizerState:
 
     def _register_tensor(self, registry: Registry, place: tuple[int, str], tensor: torch.Tensor) -> None:
         name = f"{self._name}.{place[0]}.{place[1]}"
-        if tensor.device.type == "cpu":
+        if is_on_host(tensor):
             self._homes[place] = tensor
             registry.add_tensor(name, tensor)
             return
@@ -295,12 +299,12 @@ class RandomState:
     _saved: Optional[dict] = None
 
     def register(self, registry: Registry) -> None:
-        registry.add_object("random", self._get, self._set, OBJECT_BYTES_MIN)
+        registry.add_object("random", self.states, self._set, OBJECT_BYTES_MIN)
 
     def settle(self) -> None:
         pass
 
-    def _get(self) -> dict:
+    def states(self) -> dict:
         states = {"python": random.getstate(), "torch": bytes(torch.get_rng_state().tolist())}
         if "numpy" in sys.modules:
             states["numpy"] = sys.modules["numpy"].random.get_state()
@@ -313,8 +317,11 @@ class RandomState:
 
     def restored(self) -> None:
         states, self._saved = self._saved, None
-        if states is None:
-            return
+        if states is not None:
+            self.set_states(states)
+
+    @staticmethod
+    def set_states(states: dict) -> None:
         random.setstate(states["python"])
         torch.set_rng_state(_byte_tensor(states["torch"]))
         if "numpy" in states:

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterable, Mapping, Optional
 
 import torch
 
-from outlast import SnapshotError
+from outlast import SnapshotError, _torch_state
 from outlast._steps import SteppingSnapshots
 from outlast._torch_cuda import CardCopies
 from outlast._torch_sampler import ResumableSampler, endless, rank_and_ranks
@@ -29,6 +29,9 @@ from outlast._torch_state import (
 )
 
 __all__ = ["ResumableSampler", "Snapshots", "endless"]
+
+
+CARDS = ("cuda",)
 
 
 class Snapshots(SteppingSnapshots):
@@ -52,7 +55,8 @@ class Snapshots(SteppingSnapshots):
         self._parts: list[Any] = []
         self._hooks: list[Any] = []
         # First, because its state is asked for before any memory is copied: that is the moment to settle.
-        self._register(RandomState())
+        self._random = RandomState()
+        self._register(self._random)
         for name, part in _name_all([*some, *([] if sampler is None else [sampler])], parts or {}):
             self._register(self._state_of(name, part))
 
@@ -90,6 +94,13 @@ class Snapshots(SteppingSnapshots):
 
         optimizer.step = wait_and_step
 
+    def generators(self) -> dict:
+        """The states of all random generators."""
+        return self._random.states()
+
+    def set_generators(self, states: dict) -> None:
+        self._random.set_states(states)
+
     # --- What the parts call
 
     def add_tensor(self, name: str, tensor: torch.Tensor) -> None:
@@ -99,7 +110,7 @@ class Snapshots(SteppingSnapshots):
         if view.numel() > 0 and place in self._seen:
             return
         self._seen.add(place)
-        if tensor.device.type == "cpu":
+        if _torch_state.is_on_host(tensor):
             # The tensor itself where that will do: should its memory move, that is followed.
             is_itself = view.shape == tensor.shape and view.dtype == tensor.dtype and tensor.is_contiguous()
             self.add(name, tensor if is_itself else view)
@@ -124,7 +135,7 @@ class Snapshots(SteppingSnapshots):
         self._add_on_card(name, plain_view(name, like), current, make)
 
     def _add_on_card(self, name: str, view: torch.Tensor, current: Callable, make: Callable) -> None:
-        if view.device.type != "cuda":
+        if view.device.type not in CARDS:
             raise SnapshotError(f"'{name}' is on {view.device}, from where this cannot copy: register it by add_custom()")
         self._devices.add(view.device)
         self._card_tensors += 1
