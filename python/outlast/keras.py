@@ -50,13 +50,11 @@ class OutlastCallback(keras.callbacks.Callback):
 
 
 def _add(snapshots: Snapshots, name: str, variable: Any) -> None:
-    def to_numpy() -> numpy.ndarray:
-        return numpy.ascontiguousarray(keras.ops.convert_to_numpy(variable.value))
-
-    like = to_numpy()
+    like = keras.ops.convert_to_numpy(variable.value)
 
     def copy_out(destination: memoryview) -> None:
-        destination[:] = memoryview(to_numpy().reshape(-1).view(numpy.uint8))
+        now = numpy.ascontiguousarray(keras.ops.convert_to_numpy(variable.value))
+        destination[:] = memoryview(now.reshape(-1).view(numpy.uint8))
 
     def copy_in(source: memoryview) -> None:
         variable.assign(numpy.frombuffer(bytes(source), dtype=like.dtype).reshape(like.shape))

@@ -4,6 +4,7 @@ There is no card where the tests run. The stand-in does the copies of a stream w
 """
 
 import contextlib
+import io
 import os
 import sys
 import tempfile
@@ -117,8 +118,9 @@ class Copies(unittest.TestCase):
         for options in ({}, {"pin_result": 2}):
             _, copies = self.start(**options)
             memory = bytearray(8)
-            with contextlib.redirect_stderr(None):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
                 copies.pin(1 << 40, 4096)
+            self.assertEqual("could not be pinned" in said.getvalue(), "pin_result" in options)
             copies.begin([torch.device("cpu")], 2)
             copies.copy_out(torch.ones(2), memoryview(memory))
             self.assertEqual(memory, torch.ones(2).numpy().tobytes())
