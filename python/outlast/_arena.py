@@ -151,6 +151,10 @@ class Arena:
         self.words[WORD_STEP] = step + 1
         self._fence()  # before we look for a wish: the agent stores a wish, then looks for steps
 
+    def forget_step(self) -> None:
+        """The one of an earlier trainer, which may have been further."""
+        self.words[WORD_STEP] = 0
+
     def close(self) -> None:
         self.words.release()
         self.bytes.release()

@@ -1,9 +1,8 @@
 """Copying memory as fast as the machine does, from Python.
 
-ctypes.memmove() gives up Python's lock, so threads copy at the same time; and the C library writes past the caches
-when a piece is large (about three quarters of them), so large pieces stay whole where they can. Neighbours in
-memory that are neighbours in the snapshot are one piece. Tiny pieces are joined by one call for a megabyte of them:
-0.1 us for each of 100,000 tensors instead of 0.5.
+A call into C gives up Python's lock, so threads copy at the same time, each taking one share after the other.
+Neighbours in memory that are neighbours in the snapshot are one piece. Tiny pieces are joined by one call for a
+megabyte of them: 0.1 us for each of 100,000 tensors instead of 0.5.
 """
 
 from __future__ import annotations
@@ -14,9 +13,13 @@ import threading
 from queue import Empty, SimpleQueue
 from typing import Iterable, NamedTuple, Optional, Union
 
+from outlast._stream import IS_STREAMING, copy
+
 _TINY = 16 << 10
 _JOINED_MAX = 1 << 20
-_WHOLE_MAX = 128 << 20  # of one call: above what caches hold on most machines
+# Of a thread, until it takes another: short, so that all end together; but where only the C library decides what is
+# written past the caches, larger than these.
+_SHARE_MAX = (16 if IS_STREAMING else 128) << 20
 _ALONE_MAX = 4 << 20  # below it, starting a thread costs more than it saves
 _ALIGN = 4096
 
@@ -74,7 +77,7 @@ def _split(jobs: list[Union[Piece, Joined]], threads: int) -> list[list[Union[Pi
     total = sum(job.size for job in jobs)
     if threads <= 1 or total <= _ALONE_MAX:
         return [jobs]
-    share_bytes = min(-(-total // threads // _ALIGN) * _ALIGN + _ALIGN, _WHOLE_MAX)
+    share_bytes = min(-(-total // threads // _ALIGN) * _ALIGN + _ALIGN, _SHARE_MAX)
     shares: list[list[Union[Piece, Joined]]] = [[]]
     room = share_bytes
     for job in jobs:
@@ -103,13 +106,15 @@ class CopyPlan:
         helpers = [threading.Thread(target=_work, args=(waiting, base), daemon=True) for _ in range(self._threads - 1)]
         for helper in helpers:
             helper.start()
-        _work(waiting, base)
-        for helper in helpers:
-            helper.join()
+        try:
+            _work(waiting, base)
+        finally:
+            # Also when a signal ends it: nobody may write any more when this returns.
+            for helper in helpers:
+                helper.join()
 
 
 def _work(waiting: SimpleQueue, base: int) -> None:
-    memmove = ctypes.memmove
     while True:
         try:
             share = waiting.get_nowait()
@@ -117,7 +122,7 @@ def _work(waiting: SimpleQueue, base: int) -> None:
             return
         for job in share:
             if isinstance(job, Piece):
-                memmove(base + job.to, job.source, job.size)
+                copy(base + job.to, job.source, job.size)
             else:
                 job.copy(base)
 

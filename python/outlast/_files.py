@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from typing import Iterable, Optional
 
 from outlast._errors import SnapshotError
+from outlast._layout import step_in
 from outlast._memory import Mapping
 
 _NAME = re.compile(r"snapshot-(0|[1-9][0-9]*)-rank-(0|[1-9][0-9]*)-of-([1-9][0-9]*)\.safetensors")
@@ -20,22 +22,41 @@ class SnapshotFiles:
         self.folder = os.fspath(folder)
         self._rank, self._ranks = rank, ranks
 
-    def path(self, step: int) -> str:
-        return os.path.join(self.folder, f"snapshot-{step}-rank-{self._rank}-of-{self._ranks}.safetensors")
+    def path(self, step: int, rank: Optional[int] = None) -> str:
+        rank = self._rank if rank is None else rank
+        return os.path.join(self.folder, f"snapshot-{step}-rank-{rank}-of-{self._ranks}.safetensors")
 
     def newest(self) -> Optional[int]:
-        """The newest step that all ranks have."""
+        """The newest step that all ranks have, whole. Every rank judges the files of all, and so all come to the same."""
         steps = self._steps()
         common = set.intersection(*(steps.get(rank, set()) for rank in range(self._ranks)))
-        return max(common, default=None)
+        for step in sorted(common, reverse=True):
+            if all(self._is_whole(step, rank) for rank in range(self._ranks)):
+                return step
+        return None
 
-    def map(self, step: int) -> Mapping:
-        path = self.path(step)
+    def _is_whole(self, step: int, rank: int) -> bool:
+        path = self.path(step, rank)
+        try:
+            mapping = self.map(step, rank)
+            try:
+                if step_in(mapping.view(), path) == step:
+                    return True
+                why = f"{path} is of another step than its name says"
+            finally:
+                mapping.close()
+        except SnapshotError as error:
+            why = str(error)
+        print(f"outlast: {why}; it is passed over", file=sys.stderr)
+        return False
+
+    def map(self, step: int, rank: Optional[int] = None) -> Mapping:
+        path = self.path(step, rank)
         try:
             with open(path, "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 if size < 8:
-                    raise SnapshotError(f"{path} is no whole snapshot: it has {size} bytes. Remove it to begin with another")
+                    raise SnapshotError(f"{path} is no whole snapshot: it has {size} bytes")
                 return Mapping(file.fileno(), size, is_shared=False)
         except OSError as error:
             raise SnapshotError(f"cannot read {path}: {error.strerror}") from error

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Callable, Sequence
+from typing import Callable, Optional, Sequence
 
 from outlast._errors import SnapshotError
 from outlast._tensors import WIDTHS, Tensor
 
 _ALIGN = 64
 _STEP_MAX = (1 << 64) - 1
+_HEADER_MAX = 100_000_000  # what readers of safetensors allow
 
 
 @dataclass
@@ -59,6 +60,11 @@ class Layout:
         head = ("{" + "".join(entry + "," for entry in entries)).encode("utf-8")
         tail_length = len(self._tail_text(_STEP_MAX, [blob.capacity for blob in blobs]))
         self.data_begin = -(-(8 + len(head) + tail_length) // _ALIGN) * _ALIGN
+        if self.data_begin - 8 > _HEADER_MAX:
+            raise SnapshotError(
+                f"the names and shapes of {len(tensors) + len(blobs)} tensors make a header of {self.data_begin - 8} bytes, "
+                f"and {_HEADER_MAX} is the most: register fewer, larger ones"
+            )
         self.head = (self.data_begin - 8).to_bytes(8, "little") + head
         self.begins = [self.data_begin + begin for begin in begins]
         self.blobs_begin = self.data_begin + at
@@ -86,6 +92,17 @@ class Entry:
     shape: tuple
     begin: int  # in the file
     end: int
+
+
+def step_in(view: memoryview, where: str) -> Optional[int]:
+    """Of a snapshot, as it says itself. SnapshotError if it is none, or not whole."""
+    entries = read_entries(view, where)
+    length = int.from_bytes(view[:8], "little")
+    if max((entry.end for entry in entries.values()), default=8 + length) != len(view):
+        raise SnapshotError(f"{where} is no whole snapshot: it is longer than its header says")
+    metadata = json.loads(bytes(view[8 : 8 + length]).decode("utf-8")).get("__metadata__", {})
+    text = metadata.get("outlast.step") if isinstance(metadata, dict) else None
+    return int(text) if isinstance(text, str) and text.isdecimal() else None
 
 
 def read_entries(view: memoryview, where: str) -> dict[str, Entry]:

@@ -158,3 +158,6 @@ class Link:
     def close(self) -> None:
         self._is_open = False
         self._socket.close()
+
+    def __del__(self) -> None:
+        self._socket.close()

@@ -8,8 +8,8 @@ import os
 
 PAGE = 4096
 
-_PROT_READ, _PROT_WRITE = 1, 2
-_MAP_SHARED, _MAP_PRIVATE = 1, 2
+_PROT_READ, _PROT_WRITE, _PROT_EXEC = 1, 2, 4
+_MAP_SHARED, _MAP_PRIVATE, _MAP_ANONYMOUS = 1, 2, 0x20
 _MADV_DONTFORK, _MADV_HUGEPAGE, _MADV_POPULATE_WRITE = 10, 14, 23
 _MAP_FAILED = ctypes.c_void_p(-1).value
 
@@ -19,6 +19,8 @@ _mmap.restype = ctypes.c_void_p
 _mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 _munmap = _libc.munmap
 _munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_mprotect = _libc.mprotect
+_mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 _madvise = _libc.madvise
 _madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
@@ -30,18 +32,32 @@ def view_of(address: int, size: int) -> memoryview:
     return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
 
 
+def executable(code: bytes) -> int:
+    """The address of these instructions, which nobody can change any more; 0 if this system does not allow it."""
+    address = _mmap(None, PAGE, _PROT_READ | _PROT_WRITE, _MAP_PRIVATE | _MAP_ANONYMOUS, -1, 0)
+    if address is None or address == _MAP_FAILED:
+        return 0
+    ctypes.memmove(address, code, len(code))
+    if _mprotect(address, PAGE, _PROT_READ | _PROT_EXEC) != 0:
+        _munmap(address, PAGE)
+        return 0
+    return address
+
+
 class Mapping:
     """A file, or memory that has a descriptor, in this process. A child made by fork() does not have what is
-    shared, and must not unmap what may lie there by then: so nothing is unmapped but by close()."""
+    shared, and must not unmap what may lie there by then."""
+
+    address = 0
 
     def __init__(self, fd: int, size: int, *, is_shared: bool):
         protection = _PROT_READ | _PROT_WRITE if is_shared else _PROT_READ
         address = _mmap(None, size, protection, _MAP_SHARED if is_shared else _MAP_PRIVATE, fd, 0)
         if address is None or address == _MAP_FAILED:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        self._pid = os.getpid()
         self.address: int = address
         self.size = size
-        self._pid = os.getpid()
         if is_shared:
             _madvise(address, size, _MADV_DONTFORK)
 
@@ -65,3 +81,6 @@ class Mapping:
         if self.address and self._pid == os.getpid():
             _munmap(self.address, self.size)
         self.address = 0
+
+    def __del__(self) -> None:
+        self.close()

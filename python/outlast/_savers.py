@@ -27,6 +27,7 @@ class ArenaSaver:
         self._is_alone = ranks == 1
         self.is_told_to_leave = False
         self._answered = max((found.answers for found in map(arena.look_at, range(arena.slots)) if found), default=0)
+        arena.forget_step()
         self._saved_at = time.monotonic()
         self._cost = 0.0
 
@@ -38,6 +39,7 @@ class ArenaSaver:
             raise SnapshotError(f"the snapshot in the arena says that it has {newest.length} bytes, more than its slot")
         begin = self._arena.address + self._arena.slot_begin(newest.slot)
         self._state.read_from(begin, newest.length, "the snapshot in the arena")
+        self._arena.reached(newest.step)
         return newest.step
 
     def reached(self, step: int) -> None:
@@ -128,10 +130,10 @@ class FileSaver:
         return 0
 
     def is_due(self, step: int, every_steps: int) -> bool:
-        if self._is_alone:
-            return time.monotonic() - self._saved_at >= self._interval
         if every_steps > 0:
             return step % every_steps == 0
+        if self._is_alone:
+            return time.monotonic() - self._saved_at >= self._interval
         if self._interval <= 0:
             return True
         # By the clock on the wall, which the ranks share, and then at a step that all of them come to.

@@ -72,8 +72,8 @@ class Snapshots:
         the job counts when all of them have one of the same step.
     every_steps: step_done() also takes a snapshot after every so many steps; 0: only when outlast wants one, and,
         where there is only one process, as often as costs no more than a hundredth of the time.
-    folder, file_interval: without outlast, where files go, and after how many seconds step_done() writes them. With
-        several ranks every_steps goes before file_interval, as all must choose the same steps.
+    folder, file_interval: without outlast, where files go, and after how many seconds step_done() writes them unless
+        every_steps says it. With several ranks that is better, as all must choose the same steps.
     threads: for copying; as many as this process may use, 4 at most, unless given.
     """
 
@@ -82,16 +82,18 @@ class Snapshots:
                  threads: Optional[int] = None):  # fmt: skip
         self._pid = os.getpid()
         self._rank, self._ranks = find_rank(rank, ranks)
-        self._every_steps = every_steps
+        self._every_steps = _step_number(every_steps)
         self._state = State(threads_for(threads))
         self._files = FileSaver(SnapshotFiles(folder, self._rank, self._ranks), self._state, file_interval, self._ranks)
         self._arena: Optional[ArenaSaver] = None
         self._link = Link.connect()
         self._leave_code = LEAVE_CODE
+        self._is_begun = False
         self._is_leaving = False
         self._is_closed = False
         self._saving: Optional[threading.Thread] = None
         self._saving_error: Optional[BaseException] = None
+        self._is_saving = threading.Lock()
 
     # --- What belongs to the state. Names are text, not empty, each once. Refused after resume() or a save, and if
     # --- two overlap in memory.
@@ -148,7 +150,7 @@ class Snapshots:
                 self.metrics(**metrics)
             wish = saver.wish(number)
             if wish or saver.is_due(number, self._every_steps):
-                saver.save(number, self._state.blobs_now(), wish)
+                self._save(saver, number, self._state.blobs_now(), wish)
             self._is_leaving = saver.is_told_to_leave  # by this wish, or by one that the user's save() answered
         if self._is_leaving and leave:
             raise Leave(self._leave_code)
@@ -162,7 +164,7 @@ class Snapshots:
         self.before_update()
         saver = self._saver()
         saver.reached(number)
-        saver.save(number, self._state.blobs_now(), saver.wish(number))
+        self._save(saver, number, self._state.blobs_now(), saver.wish(number))
 
     def save_async(self, step: int) -> None:
         """The same, while training goes on: what is registered must not change before before_update() has
@@ -176,7 +178,7 @@ class Snapshots:
 
         def run() -> None:
             try:
-                saver.save(number, blobs, wish)
+                self._save(saver, number, blobs, wish)
             except BaseException as error:  # told by before_update()
                 self._saving_error = error
 
@@ -209,7 +211,11 @@ class Snapshots:
 
     def is_wanted(self, step: int) -> bool:
         """Whether outlast would like a snapshot after this step: for those who do not use step_done()."""
-        return self._is_usable() and self._arena is not None and self._arena.wish(step) != 0
+        try:
+            number = _step_number(step)
+        except SnapshotError:
+            return False
+        return self._is_usable() and self._arena is not None and self._arena.wish(number) != 0
 
     def progress(self, step: int, total: Optional[int] = None, epoch: Optional[float] = None) -> None:
         try:
@@ -220,6 +226,8 @@ class Snapshots:
             return
         if epoch is not None and _finite(epoch) is not None:
             message["epoch"] = _finite(epoch)
+        if self._is_usable() and self._arena is not None:
+            self._arena.reached(message["step"])
         self._tell(message)
 
     def metrics(self, **values: Any) -> None:
@@ -280,7 +288,7 @@ class Snapshots:
     def _begin(self) -> None:
         """What is registered is the state from now on; the arena is as large as that."""
         self._check_process()
-        if self._state.is_sealed:
+        if self._is_begun:
             return
         self._state.seal()
         if self._link is not None:
@@ -289,6 +297,19 @@ class Snapshots:
             if welcome.note:
                 print(f"outlast: {welcome.note}", file=sys.stderr)
             self._arena = ArenaSaver(welcome.arena, self._link, self._state, self._ranks)
+        self._is_begun = True
+
+    def _save(self, saver: Any, step: int, blobs: list[bytes], wish: int) -> None:
+        # Two at the same time would write into one slot.
+        if not self._is_saving.acquire(blocking=False):
+            raise SnapshotError(
+                "a snapshot is being taken already: these snapshots belong to one thread, and not to a signal handler, "
+                "which should only leave a note for the training loop"
+            )
+        try:
+            saver.save(step, blobs, wish)
+        finally:
+            self._is_saving.release()
 
     def _saver(self) -> Any:
         if self._arena is not None and not self._arena.is_there():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, insort
+from operator import attrgetter, eq
 from typing import Any, Callable, Optional
 
 from outlast._errors import SnapshotError
@@ -105,28 +106,33 @@ def _buffer_tensor(name: str, array: Any) -> Tensor:
 
 
 class Places:
-    """Which memory is taken, to refuse what overlaps."""
+    """Which memory is taken, to refuse what overlaps. What is new is in a short list of its own: to put each into the
+    long one costs seconds for 100,000."""
+
+    _RECENT_MAX = 1000
 
     def __init__(self):
-        self._begins: list[int] = []
-        self._tensors: list[Tensor] = []
+        self._old: list[tuple[int, int, str]] = []  # begin, end, name: in order
+        self._recent: list[tuple[int, int, str]] = []
 
     def take(self, tensor: Tensor) -> None:
         if tensor.size == 0 or tensor.address == 0:
             return
-        at = bisect_left(self._begins, tensor.address)
-        for other in self._tensors[max(at - 1, 0) : at + 1]:
-            if other.address < tensor.address + tensor.size and tensor.address < other.address + other.size:
-                raise SnapshotError(
-                    f'"{tensor.name}" shares memory with "{other.name}": register each piece of memory once'
-                )
-        self._begins.insert(at, tensor.address)
-        self._tensors.insert(at, tensor)
+        place = (tensor.address, tensor.address + tensor.size, tensor.name)
+        for places in (self._old, self._recent):
+            at = bisect_left(places, place)
+            for begin, end, name in places[max(at - 1, 0) : at + 1]:
+                if begin < place[1] and place[0] < end:
+                    raise SnapshotError(f'"{tensor.name}" shares memory with "{name}": register each piece of memory once')
+        insort(self._recent, place)
+        if len(self._recent) > self._RECENT_MAX:
+            self._old = sorted(self._old + self._recent)
+            self._recent = []
 
 
 class Watch:
     """Whether the arrays are what they were when they were registered. Costs one look at each: 100,000 torch
-    tensors are 50 ms, which is why it is done by whole lists."""
+    tensors are some 20 ms, which is why it is done by whole lists."""
 
     def __init__(self, tensors: list[Tensor]):
         self._torch = [tensor for tensor in tensors if _is_torch(tensor.array)]
@@ -138,7 +144,8 @@ class Watch:
 
     def look(self) -> bool:
         """True if memory moved (`parameter.data = …`), which is followed. SnapshotError if a shape changed."""
-        if [array.shape for array in self._shaped_arrays] != self._shapes:
+        # No list of shapes: so many objects at once would set Python's garbage collection going.
+        if not all(map(eq, map(attrgetter("shape"), self._shaped_arrays), self._shapes)):
             for tensor in self._shaped:
                 if tuple(tensor.array.shape) != tensor.shape:
                     raise SnapshotError(

@@ -1,0 +1,158 @@
+"""Without outlast around: the same calls, and files."""
+
+import array
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import outlast
+from fake_agent import parse
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        os.environ.pop("OUTLAST_SOCKET", None)
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = os.path.join(scratch.name, "a", "folder")
+
+    def trainer(self, **options):
+        weights = array.array("i", range(10))
+        snapshots = outlast.Snapshots(folder=self.folder, **options)
+        snapshots.add("weights", weights)
+        return snapshots, weights
+
+    def steps(self, rank=0, ranks=1):
+        end = f"-rank-{rank}-of-{ranks}.safetensors"
+        return sorted(int(name[len("snapshot-") : -len(end)]) for name in os.listdir(self.folder) if name.endswith(end))
+
+    def test_a_training_goes_on_where_it_was_saved(self):
+        snapshots, weights = self.trainer()
+        self.assertFalse(snapshots.has_agent)
+        self.assertIsNone(snapshots.notice())
+        self.assertFalse(snapshots.is_wanted(1))
+        self.assertEqual(snapshots.leave_code, 75)
+        self.assertIsNone(snapshots.resume())
+        weights[3] = 77
+        snapshots.save(12)
+        weights[3] = 78
+        again, restored = self.trainer()
+        self.assertEqual(again.resume(), 12)
+        self.assertEqual(restored[3], 77)
+        with open(os.path.join(self.folder, "snapshot-12-rank-0-of-1.safetensors"), "rb") as file:
+            data, header = parse(file.read())
+        self.assertEqual(data["weights"], restored.tobytes())
+        self.assertEqual(header["__metadata__"], {"outlast.step": "12"})
+
+    def test_nothing_that_is_said_to_nobody_fails(self):
+        snapshots, _ = self.trainer()
+        snapshots.progress(1, 2, 0.5)
+        snapshots.metrics(loss=1)
+        snapshots.done()
+
+    def test_the_two_newest_are_kept(self):
+        snapshots, _ = self.trainer()
+        for step in (9, 10, 100):
+            snapshots.save_async(step)
+            snapshots.before_update()
+        self.assertEqual(self.steps(), [10, 100])
+        self.assertEqual(len(os.listdir(self.folder)), 2)
+
+    def test_a_training_that_begins_again_replaces_the_later_steps_of_the_last_one(self):
+        snapshots, _ = self.trainer()
+        snapshots.save(8)
+        snapshots.save(9)
+        snapshots.save(3)
+        self.assertEqual(self.steps(), [3])
+
+    def test_ranks_resume_from_the_newest_step_that_all_have(self):
+        for rank, steps in ((0, (4, 6)), (1, (4, 5))):
+            for step in steps:
+                snapshots, weights = self.trainer(rank=rank, ranks=2)
+                weights[0] = 1000 * rank + step
+                snapshots.save(step)
+        for rank in (0, 1):
+            snapshots, weights = self.trainer(rank=rank, ranks=2)
+            self.assertEqual(snapshots.resume(), 4)
+            self.assertEqual(weights[0], 1000 * rank + 4)
+        self.assertIsNone(self.trainer(rank=0, ranks=3)[0].resume())
+
+    def test_step_done_saves_by_the_interval(self):
+        with mock.patch("outlast._savers.time.monotonic") as clock:
+            clock.return_value = 0.0
+            snapshots, _ = self.trainer(file_interval=300)
+            for step, now in enumerate((1, 299, 300, 301, 599, 601), start=1):
+                clock.return_value = now
+                self.assertTrue(snapshots.step_done(step))
+        self.assertEqual(self.steps(), [3, 6])
+
+    def test_ranks_agree_on_a_step_although_one_is_ahead(self):
+        with mock.patch("outlast._savers.time.time") as clock:
+            clock.return_value = 1000.0
+            trainers = [self.trainer(rank=rank, ranks=2, file_interval=100)[0] for rank in (0, 1)]
+            for step in range(1, 40):
+                for rank in (0, 1):
+                    if (step, rank) == (20, 1):
+                        clock.return_value = 1101.0
+                    trainers[rank].step_done(step)
+        self.assertEqual(self.steps(0, 2), [32])
+        self.assertEqual(self.steps(1, 2), [32])
+
+    def test_every_so_many_steps(self):
+        for ranks in (1, 2):
+            snapshots, _ = self.trainer(rank=0, ranks=ranks, every_steps=5)
+            for step in range(1, 12):
+                snapshots.step_done(step)
+            self.assertEqual(self.steps(0, ranks), [5, 10])
+
+    def test_files_that_are_not_whole_are_named_and_passed_over(self):
+        path = os.path.join(self.folder, "snapshot-5-rank-0-of-1.safetensors")
+        for change in (-1, +1, -100, -1000):
+            snapshots, _ = self.trainer()
+            snapshots.save(4)
+            snapshots.save(5)
+            os.truncate(path, max(0, os.path.getsize(path) + change))
+            with mock.patch("sys.stderr") as stderr:
+                self.assertEqual(self.trainer()[0].resume(), 4)
+            self.assertIn(f"{path} is no whole snapshot", str(stderr.write.mock_calls))
+
+    def test_a_file_of_another_step_than_its_name_says_is_passed_over(self):
+        snapshots, _ = self.trainer()
+        snapshots.save(4)
+        path = os.path.join(self.folder, "snapshot-%d-rank-0-of-1.safetensors")
+        os.rename(path % 4, path % 9)
+        with mock.patch("sys.stderr") as stderr:
+            self.assertIsNone(self.trainer()[0].resume())
+        self.assertIn("of another step", str(stderr.write.mock_calls))
+
+    def test_ranks_pass_over_a_step_that_is_not_whole_in_one_of_them(self):
+        for rank in (0, 1):
+            snapshots, _ = self.trainer(rank=rank, ranks=2)
+            snapshots.save(4)
+            snapshots.save(5)
+        os.truncate(os.path.join(self.folder, "snapshot-5-rank-1-of-2.safetensors"), 30)
+        with mock.patch("sys.stderr"):
+            self.assertEqual([self.trainer(rank=rank, ranks=2)[0].resume() for rank in (0, 1)], [4, 4])
+
+    def test_a_folder_that_cannot_be_made_is_named(self):
+        os.makedirs(os.path.dirname(self.folder))
+        with open(self.folder, "w", encoding="utf-8"):
+            pass
+        snapshots, _ = self.trainer()
+        with self.assertRaisesRegex(outlast.SnapshotError, f"cannot save into {self.folder}"):
+            snapshots.save(1)
+        with self.assertRaisesRegex(outlast.SnapshotError, f"cannot look into {self.folder}"):
+            snapshots.resume()
+
+    def test_other_files_are_passed_over(self):
+        os.makedirs(self.folder)
+        for name in ("snapshot-x-rank-0-of-1.safetensors", "snapshot-07-rank-0-of-1.safetensors", "notes.txt",
+                     ".snapshot-rank-0-of-1.new"):  # fmt: skip
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8"):
+                pass
+        self.assertIsNone(self.trainer()[0].resume())
+
+
+if __name__ == "__main__":
+    unittest.main()
