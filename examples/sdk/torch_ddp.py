@@ -13,10 +13,12 @@ import hashlib
 import multiprocessing
 import multiprocessing.connection
 import os
+import random
 import socket
 import sys
 import time
 
+import numpy
 import torch
 import torch.distributed
 from torch import nn
@@ -36,6 +38,8 @@ def train(options):
     torch.distributed.init_process_group("gloo")
     rank = torch.distributed.get_rank()
     torch.set_num_threads(1)
+    random.seed(0)
+    numpy.random.seed(0)
     torch.manual_seed(0)
     model = DistributedDataParallel(nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Dropout(0.2), nn.Linear(64, 4)))
     torch.manual_seed(rank)  # each has its own dropout

@@ -9,8 +9,10 @@ Killed at any moment and started again, it ends with the weights of a run that w
 
 import argparse
 import hashlib
+import random
 import time
 
+import numpy
 import torch
 from torch import nn
 
@@ -33,6 +35,8 @@ def main():
     options = parser.parse_args()
 
     torch.set_num_threads(1)  # the order of additions, and so the last bit, depends on it
+    random.seed(0)
+    numpy.random.seed(0)
     torch.manual_seed(0)
     width = options.width
     model = nn.Sequential(nn.Linear(2, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Dropout(0.2),

@@ -15,10 +15,7 @@ class SteppingSnapshots(outlast.Snapshots):
         registered by then. A step is done when the next one is asked for. The state after the last one is always
         saved, so that a run that is started again finds nothing left to do."""
         done = self.resume() or 0
-        has_trained = done < total
         while done < total:
             yield done
             done += 1
             self.step_done(done, total)
-        if has_trained:
-            self.save(done)
