@@ -1,4 +1,4 @@
-"""Trains a small network with Lightning, with validation and a scheduler; survives with four lines of outlast.
+"""Trains a small network with Lightning, with validation and a scheduler; survives with five lines of outlast.
 
     python3 examples/sdk/lightning_sdk.py --steps 120
     outlast run -- python3 examples/sdk/lightning_sdk.py --steps 120

@@ -41,7 +41,9 @@ def train(options):
     random.seed(0)
     numpy.random.seed(0)
     torch.manual_seed(0)
-    model = DistributedDataParallel(nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Dropout(0.2), nn.Linear(64, 4)))
+    model = nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Dropout(0.2), nn.Linear(64, 4))
+    # Without it the first step after a start adds up in another order than the others: the last bit would tell.
+    model = DistributedDataParallel(model, find_unused_parameters=True)
     torch.manual_seed(rank)  # each has its own dropout
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     data = make_up_data()

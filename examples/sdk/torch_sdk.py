@@ -1,4 +1,4 @@
-"""Trains a small network with PyTorch, with dropout, a scheduler and shuffled data; survives with three lines of outlast.
+"""Trains a small network with PyTorch, with dropout, a scheduler and shuffled data; survives with five lines of outlast.
 
     python3 examples/sdk/torch_sdk.py --steps 200
     outlast run -- python3 examples/sdk/torch_sdk.py --steps 200
@@ -33,6 +33,7 @@ def main():
     parser.add_argument("--width", type=int, default=64, help="of the network")
     parser.add_argument("--snapshot-seconds", type=float, default=300, help="between two files, without outlast")
     options = parser.parse_args()
+    interval = options.snapshot_seconds
 
     torch.set_num_threads(1)  # the order of additions, and so the last bit, depends on it
     random.seed(0)
@@ -46,8 +47,7 @@ def main():
     data = make_up_data()
     sampler = outlast.torch.ResumableSampler(data, batch_size=32)  # outlast
     batches = outlast.torch.endless(sampler.loader(data))  # outlast
-    snapshots = outlast.torch.Snapshots(model, optimizer, scheduler, sampler,  # outlast
-                                        file_interval=options.snapshot_seconds)
+    snapshots = outlast.torch.Snapshots(model, optimizer, scheduler, sampler, file_interval=interval)  # outlast
 
     for step in snapshots.steps(options.steps):  # outlast
         points, rings = next(batches)

@@ -42,6 +42,7 @@ def main():
     parser.add_argument("--step-ms", type=int, default=0, help="how long a step takes at least")
     parser.add_argument("--snapshot-seconds", type=float, default=300, help="between two files, without outlast")
     options = parser.parse_args()
+    interval = options.snapshot_seconds
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -52,8 +53,7 @@ def main():
                                       logging_steps=1, save_strategy="no", report_to="none", disable_tqdm=True,
                                       use_cpu=True, seed=0)
         trainer = Trainer(model, arguments, train_dataset=make_up_text(), callbacks=[Telling(options.step_ms)])
-        survivor = outlast.transformers.OutlastCallback(trainer,  # outlast
-                                                        file_interval=options.snapshot_seconds)
+        survivor = outlast.transformers.OutlastCallback(trainer, file_interval=interval)  # outlast
         trainer.train(resume_from_checkpoint=survivor.resume())  # outlast
 
     weights = b"".join(value.numpy().tobytes() for value in model.state_dict().values())

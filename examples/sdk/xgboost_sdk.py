@@ -34,7 +34,7 @@ def main():
 
     points = np.random.RandomState(1).randn(2000, 5)
     data = xgboost.DMatrix(points, label=(np.sin(points[:, 0] * 3) + points[:, 1] > 0).astype(int))
-    params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1, "subsample": 0.8, "seed_per_iteration": True}
+    params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1}
     survivor = outlast.xgboost.OutlastCallback(options.rounds, file_interval=options.snapshot_seconds)  # outlast
     booster = xgboost.train(params, data, evals=[(data, "train")], verbose_eval=False,
                             callbacks=[Telling(options.rounds, options.round_ms), survivor],

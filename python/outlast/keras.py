@@ -35,11 +35,19 @@ class OutlastCallback(keras.callbacks.Callback):
                 _add(self.snapshots, f"{kind}.{number}.{variable.path}", variable)
         self.snapshots.add_object("random", _generators, _set_generators)
         self._done = 0
+        self._is_fresh = False
 
     def resume(self) -> int:
         """How many epochs are done: fit()'s initial_epoch."""
         self._done = self.snapshots.resume() or 0
+        self._is_fresh = self._done > 0
         return self._done
+
+    def on_epoch_begin(self, epoch: int, logs: Optional[dict] = None) -> None:
+        # Once more: fit() tries the model on a batch first, which draws random numbers.
+        if self._is_fresh:
+            self.snapshots.resume()
+            self._is_fresh = False
 
     def on_epoch_end(self, epoch: int, logs: Optional[dict] = None) -> None:
         self._done = epoch + 1

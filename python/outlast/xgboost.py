@@ -17,9 +17,8 @@ _CAPACITY = 64 << 20
 
 class OutlastCallback(xgboost.callback.TrainingCallback):
     """Snapshots of the booster after a round. A resumed training has the trees of one that was not interrupted, bit for
-    bit, with the tree method "hist" and without sampling; with sampling (subsample, colsample_…) also
-    seed_per_iteration=True is needed, as XGBoost does not let go of its generator's state. What other callbacks have
-    counted (early stopping) begins anew.
+    bit, without sampling. With sampling (subsample, colsample_…) it has others, as good: XGBoost lets nobody have the
+    state of its generator. What other callbacks have counted (early stopping) begins anew.
 
     A booster may have `capacity` bytes: memory is set aside for it. `options` are those of outlast.Snapshots."""
 

@@ -5,12 +5,8 @@ import hashlib
 import os
 import pickle
 import random
-import sys
 import tempfile
 import unittest
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-sys.dont_write_bytecode = True
 
 try:
     import torch

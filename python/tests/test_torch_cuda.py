@@ -6,14 +6,10 @@ There is no card where the tests run. The stand-in does the copies of a stream w
 import contextlib
 import io
 import os
-import sys
 import tempfile
 import types
 import unittest
 from unittest import mock
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-sys.dont_write_bytecode = True
 
 try:
     import torch

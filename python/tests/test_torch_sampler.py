@@ -1,11 +1,6 @@
 """The order of the data follows from a seed, and a place in it is found again."""
 
-import os
-import sys
 import unittest
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-sys.dont_write_bytecode = True
 
 try:
     import torch
