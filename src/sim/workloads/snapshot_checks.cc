@@ -20,7 +20,7 @@ namespace outlast::sim {
 namespace {
 
 // An answer that came with so much left is saved in time, also by a store that fails now and then.
-constexpr Duration kEnoughLeft = std::chrono::seconds(8);
+constexpr Duration kAnswerInTime = std::chrono::seconds(8);
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void SnapshotChecks::machine_is_off(const Machine& machine) {
   }
   const Answer& first = life.answers.begin()->second;
   for (const auto& [rank, answer] : life.answers) {
-    if (answer.step != first.step || *life.ends - answer.when < kEnoughLeft) return;
+    if (answer.step != first.step || *life.ends - answer.when < kAnswerInTime) return;
   }
   simulation_.note("must be safe", fmt::format("step {}", first.step));
   safe_[life.epoch] = std::max(safe_[life.epoch], first.step);

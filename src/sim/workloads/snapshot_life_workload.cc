@@ -56,11 +56,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::size_t kSnapshotMachines = 2;
-constexpr int kLivesMax = 40;  // of all machines; a job that has not ended by then never does
-constexpr Duration kGrace = seconds(20);
+constexpr int kSnapshotLivesMax =
+    40;  // of all machines; a job that has not ended by then never does
+constexpr Duration kSnapshotGrace = seconds(20);
 constexpr std::string_view kSnapshotJob = "j";
-constexpr std::string_view kWork = "/work";
-constexpr std::string_view kTrainer = "trainer";
+constexpr std::string_view kSnapshotWork = "/work";
+constexpr std::string_view kSnapshotTrainer = "trainer";
 
 // What each rank had last, whatever the others have.
 std::optional<agent::JobSnapshot> newest_of_each(
@@ -103,7 +104,7 @@ class SnapshotLifeRun {
       std::vector<std::unique_ptr<sys::Thread>> operators;
       for (std::size_t i = 0; i < kSnapshotMachines; ++i) {
         Machine& machine = simulation_.add_machine(fmt::format("m{}", i));
-        install_snapshot_trainer(machine, std::string(kTrainer), trainer_, checks_);
+        install_snapshot_trainer(machine, std::string(kSnapshotTrainer), trainer_, checks_);
         // Room for one snapshot of each rank, and a half.
         if (has_little_memory_) {
           machine.shared_memories().set_available(trainer_.bytes_max() * trainer_.ranks * 5 / 3);
@@ -146,9 +147,10 @@ class SnapshotLifeRun {
         is_first ? milliseconds(random.below(5000)) : Duration(seconds(10 + random.below(100)));
     (void)simulation_.clock().sleep_for(pause, {});
     if (has_ended()) return;
-    if (++lives_ > kLivesMax) {
+    if (++lives_ > kSnapshotLivesMax) {
       is_given_up_ = true;
-      return simulation_.fail(fmt::format("the job has not ended after {} lives", kLivesMax));
+      return simulation_.fail(
+          fmt::format("the job has not ended after {} lives", kSnapshotLivesMax));
     }
     const bool take_over_now = random.chance(0.5);
     machine.boot([&, take_over_now](sys::World& world) { live(world, machine, take_over_now); },
@@ -167,10 +169,10 @@ class SnapshotLifeRun {
       // Clouds keep their word, nearly always.
       const bool is_kept = random.chance(0.8);
       simulation_.note("preempted", is_kept ? "with notice" : "with less notice than it says");
-      if (is_kept) checks_.noticed(machine, kGrace);
+      if (is_kept) checks_.noticed(machine, kSnapshotGrace);
       machine.signal(SIGTERM);
       const Duration left =
-          is_kept ? kGrace + seconds(1) : Duration(milliseconds(random.below(15'000)));
+          is_kept ? kSnapshotGrace + seconds(1) : Duration(milliseconds(random.below(15'000)));
       if (machine.wait_until_off(until(left))) return;
     } else if (fate < 0.7) {
       simulation_.note("the agent is killed");
@@ -217,7 +219,7 @@ class SnapshotLifeRun {
     using Unit = job::CheckpointEvery::Unit;
     job::Spec spec;
     spec.name = JobName(std::string(kSnapshotJob));
-    spec.grace = kGrace;
+    spec.grace = kSnapshotGrace;
     spec.retries = 100;
     spec.checkpoint.every = {.unit = Unit::kTime, .time = seconds(3)};
     if (is_by_steps_) spec.checkpoint.every = {.unit = Unit::kSteps, .count = 5};
@@ -227,9 +229,9 @@ class SnapshotLifeRun {
   void live(sys::World& world, Machine& machine, bool take_over_now) {
     Way way(*this, world);
     Front front(*this);
-    auto work = agent::WorkFolder::open(world.files, world.clock, std::string(kWork), {});
+    auto work = agent::WorkFolder::open(world.files, world.clock, std::string(kSnapshotWork), {});
     if (!work) return simulation_.note("no work folder", work.error().to_string());
-    auto signals = notice::SignalSource::make(world.own_signals, world.clock, kGrace);
+    auto signals = notice::SignalSource::make(world.own_signals, world.clock, kSnapshotGrace);
     if (!signals) return simulation_.fail("cannot listen: " + signals.error().to_string());
     const agent::AgentId self = {.host = machine.name()};
     auto begun = agent::begin_attempt(
@@ -249,8 +251,8 @@ class SnapshotLifeRun {
     checks_.agent_begins(machine, turn.epoch);
     agent::AttemptOptions options = {
         .spec = spec(),
-        .trainer = {.argv = {std::string(kTrainer)}, .folder = std::string(kWork)},
-        .command = std::string(kTrainer),
+        .trainer = {.argv = {std::string(kSnapshotTrainer)}, .folder = std::string(kSnapshotWork)},
+        .command = std::string(kSnapshotTrainer),
         .agent = self};
     if (bug_ == "mixed-ranks") options.newest_snapshot = newest_of_each;
     agent::Attempt attempt({.world = world, .root = way.store, .work = *work, .front = front},

@@ -35,20 +35,20 @@ constexpr Duration kMeetEvery = milliseconds(20);   // looks whether the others 
 constexpr Duration kWatchEvery = milliseconds(50);  // looks whether a rank has ended
 constexpr Duration kPieceTime = milliseconds(30);
 
-std::uint64_t learn(std::uint64_t learnt, std::uint64_t step) {
+std::uint64_t learn_in_rank(std::uint64_t learnt, std::uint64_t step) {
   return (learnt ^ step) * 0x100000001b3 + 1;
 }
 
-std::uint64_t all_learnt(std::uint32_t rank, std::uint64_t steps) {
+std::uint64_t learnt_by_rank(std::uint32_t rank, std::uint64_t steps) {
   std::uint64_t learnt = rank + 7;
-  for (std::uint64_t step = 1; step <= steps; ++step) learnt = learn(learnt, step);
+  for (std::uint64_t step = 1; step <= steps; ++step) learnt = learn_in_rank(learnt, step);
   return learnt;
 }
 
 // The first word is what was learnt, and all others depend on it.
 Bytes state_of(std::uint64_t learnt, std::uint64_t size) {
   std::vector<std::uint64_t> words(size, learnt);
-  for (std::size_t i = 1; i < words.size(); ++i) words[i] = learn(learnt, i);
+  for (std::size_t i = 1; i < words.size(); ++i) words[i] = learn_in_rank(learnt, i);
   const auto bytes = std::as_bytes(std::span(words));
   return {bytes.begin(), bytes.end()};
 }
@@ -90,14 +90,14 @@ class RankLife {
     std::uint64_t step = resumed ? resumed->step : 0;
     const bool is_exact =
         !resumed || std::ranges::equal(resumed->bytes, snapshot_state(trainer_, rank_, step));
-    std::uint64_t learnt = all_learnt(rank_, 0);
+    std::uint64_t learnt = learnt_by_rank(rank_, 0);
     if (resumed) std::memcpy(&learnt, resumed->bytes.data(), sizeof learnt);
     witness_.began(machine_, life_, rank_, is_exact ? std::optional(step) : std::nullopt);
     while (step < trainer_.steps) {
       const Duration jitter(static_cast<std::int64_t>(
           world_.random.below(static_cast<std::uint64_t>(trainer_.step_time.count() / 4) + 1)));
       if (!meet(step) || !world_.clock.sleep_for(trainer_.step_time + jitter, {})) return 1;
-      learnt = learn(learnt, ++step);
+      learnt = learn_in_rank(learnt, ++step);
       if (world_.random.chance(trainer_.crash_per_step)) return 1;
       if (rank_ == 0) client.progress(step, trainer_.steps);
       const Bytes state = state_of(learnt, trainer_.words);
@@ -108,7 +108,7 @@ class RankLife {
       }
     }
     if (!meet(trainer_.steps)) return 1;
-    witness_.finished(rank_, learnt == all_learnt(rank_, trainer_.steps));
+    witness_.finished(rank_, learnt == learnt_by_rank(rank_, trainer_.steps));
     if (rank_ > 0) return 0;
     if (trainer_.end == SnapshotTrainer::End::kExitsWith0) return 0;
     client.done();
@@ -188,7 +188,7 @@ int supervise(sys::World& world, const SimProcessSelf& self, std::uint32_t ranks
 }  // namespace
 
 Bytes snapshot_state(const SnapshotTrainer& trainer, std::uint32_t rank, std::uint64_t step) {
-  return state_of(all_learnt(rank, step), trainer.words);
+  return state_of(learnt_by_rank(rank, step), trainer.words);
 }
 
 void install_snapshot_trainer(Machine& machine, const std::string& name,
