@@ -19,7 +19,7 @@
 namespace outlast::agent {
 namespace {
 
-void on_machine(const std::function<void(sys::World&)>& body) {
+void on_some_machine(const std::function<void(sys::World&)>& body) {
   sim::Simulation simulation(sim::KernelOptions{.seed = 7});
   sim::Machine& machine = simulation.add_machine("m1");
   const sim::Outcome outcome = simulation.run([&] { machine.boot(body, {}); });
@@ -31,8 +31,8 @@ std::shared_ptr<Arena> make_arena(sys::World& world, std::uint64_t slots = 2) {
 }
 
 // As a trainer does. Returns the slot.
-std::uint64_t write(Arena& arena, std::uint64_t step, std::uint64_t answers = 0,
-                    std::uint64_t length = 10) {
+std::uint64_t write_step(Arena& arena, std::uint64_t step, std::uint64_t answers = 0,
+                         std::uint64_t length = 10) {
   sdk::ArenaWords words = arena.words();
   const auto writing = sdk::begin_writing(words, arena.slots());
   if (!writing) return 99;
@@ -42,7 +42,7 @@ std::uint64_t write(Arena& arena, std::uint64_t step, std::uint64_t answers = 0,
 }
 
 TEST(Arena, HasSlotsOfWholePages) {
-  on_machine([](sys::World& world) {
+  on_some_machine([](sys::World& world) {
     const auto arena = Arena::make(world.shared_memories, 2, 5000);
     ASSERT_TRUE(arena);
     EXPECT_EQ((*arena)->slot_bytes(), 8192U);
@@ -54,10 +54,10 @@ TEST(Arena, HasSlotsOfWholePages) {
 }
 
 TEST(Arena, TellsWhatIsWholeNewestFirst) {
-  on_machine([](sys::World& world) {
+  on_some_machine([](sys::World& world) {
     const auto arena = make_arena(world);
-    write(*arena, 1);
-    write(*arena, 2);
+    write_step(*arena, 1);
+    write_step(*arena, 2);
     ASSERT_EQ(arena->whole().size(), 2U);
     EXPECT_EQ(arena->whole().front().step, 2U);
     EXPECT_EQ(arena->bytes_of(arena->whole().front())[0], std::byte{2});
@@ -65,21 +65,21 @@ TEST(Arena, TellsWhatIsWholeNewestFirst) {
     sdk::ArenaWords words = arena->words();
     ASSERT_TRUE(sdk::begin_writing(words, 2));
     ASSERT_EQ(arena->whole().size(), 1U);
-    write(*arena, 3, 0, 1U << 20U);
+    write_step(*arena, 3, 0, 1U << 20U);
     ASSERT_EQ(arena->whole().size(), 1U);
     EXPECT_EQ(arena->whole().front().step, 2U);
   });
 }
 
 TEST(Arena, WhatIsNotKeptIsGoneAndItsNumberIsNotUsedAgain) {
-  on_machine([](sys::World& world) {
+  on_some_machine([](sys::World& world) {
     const auto arena = make_arena(world);
-    write(*arena, 1);
-    const std::uint64_t newest = write(*arena, 2);
+    write_step(*arena, 1);
+    const std::uint64_t newest = write_step(*arena, 2);
     arena->keep_only(1 - newest);
     ASSERT_EQ(arena->whole().size(), 1U);
     EXPECT_EQ(arena->whole().front().step, 1U);
-    write(*arena, 3);
+    write_step(*arena, 3);
     EXPECT_EQ(arena->whole().front().number, 3U);
     arena->keep_only(std::nullopt);
     EXPECT_TRUE(arena->whole().empty());
@@ -87,20 +87,20 @@ TEST(Arena, WhatIsNotKeptIsGoneAndItsNumberIsNotUsedAgain) {
 }
 
 TEST(JobSnapshot, IsTheNewestStepThatAllRanksHave) {
-  on_machine([](sys::World& world) {
+  on_some_machine([](sys::World& world) {
     std::vector<std::shared_ptr<Arena>> arenas = {make_arena(world), make_arena(world)};
     EXPECT_FALSE(newest_of_all({}));
     EXPECT_FALSE(newest_of_all(arenas));
-    write(*arenas[0], 4, 2);
+    write_step(*arenas[0], 4, 2);
     EXPECT_FALSE(newest_of_all(arenas));
-    write(*arenas[1], 4, 4);
-    write(*arenas[0], 8, 4);
+    write_step(*arenas[1], 4, 4);
+    write_step(*arenas[0], 8, 4);
     const std::optional<JobSnapshot> first = newest_of_all(arenas);
     ASSERT_TRUE(first);
     EXPECT_EQ(first->step, 4U);
     EXPECT_EQ(first->bytes(), 20U);
     EXPECT_EQ(first->answers(), 2U);
-    write(*arenas[1], 8, 4);
+    write_step(*arenas[1], 8, 4);
     const std::optional<JobSnapshot> second = newest_of_all(arenas);
     ASSERT_TRUE(second);
     EXPECT_EQ(second->step, 8U);
@@ -112,9 +112,9 @@ TEST(JobSnapshot, IsTheNewestStepThatAllRanksHave) {
 }
 
 TEST(SnapshotReading, KeepsWritersAwayWhileItLasts) {
-  on_machine([](sys::World& world) {
+  on_some_machine([](sys::World& world) {
     const std::vector<std::shared_ptr<Arena>> arenas = {make_arena(world, 1)};
-    write(*arenas[0], 1);
+    write_step(*arenas[0], 1);
     sdk::ArenaWords words = arenas[0]->words();
     {
       const auto reading = SnapshotReading::begin(*newest_of_all(arenas));
@@ -127,9 +127,9 @@ TEST(SnapshotReading, KeepsWritersAwayWhileItLasts) {
 }
 
 TEST(SnapshotReading, FindsOutWhoWritesAllTheSame) {
-  on_machine([](sys::World& world) {
+  on_some_machine([](sys::World& world) {
     const std::vector<std::shared_ptr<Arena>> arenas = {make_arena(world), make_arena(world)};
-    for (const auto& arena : arenas) write(*arena, 1);
+    for (const auto& arena : arenas) write_step(*arena, 1);
     const JobSnapshot snapshot = *newest_of_all(arenas);
     const auto reading = SnapshotReading::begin(snapshot);
     ASSERT_TRUE(reading);
