@@ -1,4 +1,4 @@
-"""Trains a small network with PyTorch, with dropout, a scheduler and shuffled data; survives with five lines of outlast.
+"""Trains a small network with PyTorch, dropout, a scheduler and shuffled data; survives with five lines of outlast.
 
     python3 examples/sdk/torch_sdk.py --steps 200
     outlast run -- python3 examples/sdk/torch_sdk.py --steps 200

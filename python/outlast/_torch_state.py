@@ -68,14 +68,21 @@ def dtype_name(view: torch.Tensor) -> str:
     return _DTYPES[view.dtype]
 
 
+def _unwrapped(module: torch.nn.Module) -> torch.nn.Module:
+    """Without what DDP and torch.compile() put around it: names are the same with and without them."""
+    while True:
+        if isinstance(module, torch.nn.parallel.DistributedDataParallel):
+            module = module.module
+        elif isinstance(module._modules.get("_orig_mod"), torch.nn.Module):
+            module = module._orig_mod
+        else:
+            return module
+
+
 class ModuleState:
     def __init__(self, name: str, module: torch.nn.Module):
         self._name = name
-        while not isinstance(module, torch.nn.ModuleList) and (
-            isinstance(module, torch.nn.parallel.DistributedDataParallel) or hasattr(module, "_orig_mod")
-        ):
-            module = module.module if hasattr(module, "module") else module._orig_mod
-        self._module = module
+        self._module = _unwrapped(module)
         self._addresses: dict[str, tuple[torch.Tensor, int]] = {}  # of those that are registered by a view
         self._shadows: list[tuple[dict, str, torch.Tensor]] = []
 
@@ -155,11 +162,13 @@ class OptimizerState:
                     state = {key: _empty_like(value) for key, value in state.items()}
                 for key, value in (state or {}).items():
                     if isinstance(value, torch.Tensor):
-                        self._register_tensor(registry, (index, key), value)
+                        self._register_tensor(registry, parameter, (index, key), value)
                 index += 1
         registry.add_object(self._name, self._get, self._set, max(OBJECT_BYTES_MIN, 512 * index))
 
-    def _register_tensor(self, registry: Registry, place: tuple[int, str], tensor: torch.Tensor) -> None:
+    def _register_tensor(
+        self, registry: Registry, parameter: torch.Tensor, place: tuple[int, str], tensor: torch.Tensor
+    ) -> None:
         name = f"{self._name}.{place[0]}.{place[1]}"
         if is_on_host(tensor):
             self._homes[place] = tensor
@@ -167,10 +176,12 @@ class OptimizerState:
             return
         # A second set of them would not fit on many a card: looked up where they are in each save.
         self._on_card.add(place)
-        registry.add_lookup(name, tensor, lambda: self._current(place), lambda found: self._found.update({place: found}))
-
-    def _current(self, place: tuple[int, str]) -> Optional[torch.Tensor]:
-        return self._optimizer.state.get(self._parameters()[place[0]], {}).get(place[1])
+        registry.add_lookup(
+            name,
+            tensor,
+            lambda: self._optimizer.state.get(parameter, {}).get(place[1]),
+            lambda found: self._found.update({place: found}),
+        )
 
     def settle(self) -> None:
         for index, parameter in enumerate(self._parameters()):
@@ -184,7 +195,8 @@ class OptimizerState:
                 if home is None or home.shape != value.shape or home.dtype != value.dtype:
                     raise SnapshotError(
                         f"'{self._name}' has a tensor '{key}' for parameter {index} that it had not, or not in this "
-                        "shape, when it was registered: unfreeze all parameters, and add all groups, before Snapshots is made"
+                        "shape, when it was registered: unfreeze all parameters, and add all groups, before "
+                        "Snapshots is made"
                     )
                 home.copy_(value)
                 self._optimizer.state[parameter][key] = home
@@ -213,7 +225,10 @@ class OptimizerState:
         if saved is None:
             return
         if len(saved["groups"]) != len(optimizer.param_groups):
-            raise SnapshotError(f"the snapshot has {len(saved['groups'])} parameter groups of '{self._name}', and it has another number")
+            raise SnapshotError(
+                f"the snapshot has {len(saved['groups'])} parameter groups of '{self._name}', which has "
+                f"{len(optimizer.param_groups)} now: build it as it was"
+            )
         for group, values in zip(optimizer.param_groups, saved["groups"]):
             for key, value in values.items():
                 if isinstance(group.get(key), torch.Tensor) and isinstance(value, torch.Tensor):

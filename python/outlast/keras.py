@@ -51,7 +51,8 @@ class OutlastCallback(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch: int, logs: Optional[dict] = None) -> None:
         self._done = epoch + 1
-        self.snapshots.step_done(self._done, self.params.get("epochs"), **(logs or {}))
+        self.snapshots.metrics(**(logs or {}))
+        self.snapshots.step_done(self._done, self.params.get("epochs"))
 
     def on_train_end(self, logs: Optional[dict] = None) -> None:
         self.snapshots.save(self._done)

@@ -59,9 +59,8 @@ class OutlastCallback(Callback):
             return
         self._step = trainer.global_step
         total = trainer.estimated_stepping_batches
-        values = {name: value for name, value in trainer.callback_metrics.items()}
         self.snapshots.progress(self._step, epoch=float(trainer.current_epoch))
-        self.snapshots.metrics(**values)
+        self.snapshots.metrics(**trainer.callback_metrics)
         self.snapshots.step_done(self._step, int(total) if total not in (-1, float("inf")) else None)
 
     def on_train_end(self, trainer: Any, *_: Any) -> None:

@@ -25,7 +25,9 @@ class Snapshots(SteppingSnapshots):
     A pickled object may have `capacity` bytes: memory is set aside for it. `parts` gives objects names of their own;
     the others are object_0, object_1, …"""
 
-    def __init__(self, *objects: Any, parts: Optional[Mapping[str, Any]] = None, capacity: int = _CAPACITY, **options: Any):
+    def __init__(
+        self, *objects: Any, parts: Optional[Mapping[str, Any]] = None, capacity: int = _CAPACITY, **options: Any
+    ):
         super().__init__(**options)
         for name, part in {**{f"object_{n}": part for n, part in enumerate(objects)}, **(parts or {})}.items():
             _check(name, part)
@@ -41,7 +43,8 @@ def _is_generator(part: Any) -> bool:
 def _check(name: str, part: Any) -> None:
     if not (_is_generator(part) or isinstance(part, (dict, list, random.Random)) or hasattr(part, "__dict__")):
         raise SnapshotError(
-            f"'{name}' is a {type(part).__name__}, which cannot be changed in place: put it into a dict, or use add_object()"
+            f"'{name}' is a {type(part).__name__}, which cannot be changed in place: put it into a dict, or use "
+            "add_object()"
         )
 
 

@@ -136,7 +136,9 @@ class Snapshots(SteppingSnapshots):
 
     def _add_on_card(self, name: str, view: torch.Tensor, current: Callable, make: Callable) -> None:
         if view.device.type not in CARDS:
-            raise SnapshotError(f"'{name}' is on {view.device}, from where this cannot copy: register it by add_custom()")
+            raise SnapshotError(
+                f"'{name}' is on {view.device}, from where this cannot copy: register it by add_custom()"
+            )
         self._devices.add(view.device)
         self._card_tensors += 1
         self.add_custom(

@@ -106,7 +106,7 @@ class OutlastCallback(TrainerCallback):
         self.snapshots.step_done(state.global_step, state.max_steps)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Optional[dict] = None, **_: Any) -> None:
-        self.snapshots.metrics(**{name: value for name, value in (logs or {}).items() if isinstance(value, (int, float))})
+        self.snapshots.metrics(**(logs or {}))
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self.snapshots.save(state.global_step)

@@ -44,8 +44,8 @@ class OutlastCallback(xgboost.callback.TrainingCallback):
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         self._booster = model
         latest = {f"{data}_{name}": values[-1] for data, log in evals_log.items() for name, values in log.items()}
-        self.snapshots.step_done(model.num_boosted_rounds(), self._total, **{
-            name: value for name, value in latest.items() if isinstance(value, float)})  # fmt: skip
+        self.snapshots.metrics(**latest)
+        self.snapshots.step_done(model.num_boosted_rounds(), self._total)
         return False
 
     def after_training(self, model: Any) -> Any:

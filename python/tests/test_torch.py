@@ -314,6 +314,16 @@ class Memory(unittest.TestCase):
             model.register_buffer("few", torch.eye(3).to_sparse())
             self.snapshots(model)
 
+    def test_names_are_those_of_the_module_that_was_wrapped(self):
+        inner = nn.ModuleDict({"module": nn.Linear(2, 2), "other": nn.Linear(2, 2)})
+        wrapped = nn.Module()
+        wrapped._orig_mod = inner  # as torch.compile() does it
+        self.snapshots(inner).save(1)
+        wanted = inner["other"].weight.detach().clone()
+        self.zero(inner)
+        self.assertEqual(self.snapshots(wrapped).resume(), 1)
+        self.assertTrue(torch.equal(inner["other"].weight, wanted))
+
     def test_parts_can_have_names(self):
         model = nn.Linear(2, 2)
         snapshots = self.snapshots(parts={"student": model}, file_interval=0)
