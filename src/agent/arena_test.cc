@@ -71,17 +71,19 @@ TEST(Arena, TellsWhatIsWholeNewestFirst) {
   });
 }
 
-TEST(Arena, WhatIsNotKeptIsGoneAndItsNumberIsNotUsedAgain) {
+TEST(Arena, WhatIsDroppedIsGoneAndItsNumberIsNotUsedAgain) {
   on_some_machine([](sys::World& world) {
     const auto arena = make_arena(world);
     write_step(*arena, 1);
-    const std::uint64_t newest = write_step(*arena, 2);
-    arena->keep_only(1 - newest);
+    write_step(*arena, 2);
+    arena->drop_newer_than(1);
     ASSERT_EQ(arena->whole().size(), 1U);
     EXPECT_EQ(arena->whole().front().step, 1U);
     write_step(*arena, 3);
     EXPECT_EQ(arena->whole().front().number, 3U);
-    arena->keep_only(std::nullopt);
+    arena->drop_newer_than(3);
+    EXPECT_EQ(arena->whole().size(), 2U) << "what is older stays: it may be being read";
+    arena->drop_newer_than(0);
     EXPECT_TRUE(arena->whole().empty());
   });
 }
