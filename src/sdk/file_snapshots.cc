@@ -117,7 +117,7 @@ void FileSnapshots::save(const SnapshotLayout& layout, std::uint64_t step,
   writer.sync();
   if (std::rename(unfinished.c_str(), path.c_str()) != 0) fail_file("rename", unfinished, errno);
   sync_folder(folder_);
-  remove_old();
+  remove_old(step);
 }
 
 FileSnapshots::RanksOfStep FileSnapshots::look() const {
@@ -131,13 +131,15 @@ FileSnapshots::RanksOfStep FileSnapshots::look() const {
   return found;
 }
 
-void FileSnapshots::remove_old() const {
+void FileSnapshots::remove_old(std::uint64_t newest) const {
   constexpr int kKept = 2;
   int kept = 0;
   const RanksOfStep found = look();
   std::error_code ignored;  // it is tried again after the next save
   for (auto step = found.rbegin(); step != found.rend(); ++step) {
-    if (step->second.count(own_.rank) == 0 || ++kept <= kKept) continue;
+    if (step->second.count(own_.rank) == 0) continue;
+    // Later ones are of a training that was given up.
+    if (step->first <= newest && ++kept <= kKept) continue;
     std::filesystem::remove(path_of(step->first, own_.rank), ignored);
   }
   // What an earlier process of this rank was killed over.

@@ -56,7 +56,7 @@ class FileSnapshots {
   RanksOfStep look() const;
   std::string path_of(std::uint64_t step, std::uint32_t rank) const;
   bool is_whole(std::uint64_t step, std::uint32_t rank) const;
-  void remove_old() const;
+  void remove_old(std::uint64_t newest) const;
 
   std::string folder_;
   OwnRank own_;

@@ -86,6 +86,18 @@ TEST_F(FileSnapshotsTest, AreWrittenAndReadWithoutOutlast) {
   EXPECT_TRUE(next.is_of(12));
 }
 
+TEST_F(FileSnapshotsTest, WhoGoesBackLeavesNothingOfALaterStep) {
+  FileTrainer trainer(options());
+  for (const std::uint64_t step : {8, 9, 3}) {
+    trainer.fill(step);
+    trainer.snapshots.save(step);
+  }
+  EXPECT_EQ(names_in(folder()), (std::set<std::string>{"snapshot-3-rank-0-of-1.safetensors"}));
+  trainer.fill(4);
+  EXPECT_EQ(trainer.snapshots.resume(), 3U);
+  EXPECT_TRUE(trainer.is_of(3));
+}
+
 TEST_F(FileSnapshotsTest, ASocketWhereNobodyListensIsNoOutlast) {
   ::setenv("OUTLAST_SOCKET", "/nowhere/socket", 1);
   ::testing::internal::CaptureStderr();

@@ -215,6 +215,22 @@ TEST(Snapshots, TellHowFarTrainingIs) {
   EXPECT_EQ(metrics[0], "{\"type\":\"metrics\",\"values\":{\"größe \\\"1\\\"\":3,\"loss\":0.25}}");
 }
 
+TEST(Snapshots, TheLastStateIsAlwaysTaken) {
+  sdk::FakeAgent agent;
+  {
+    Trainer trainer({.every_steps = 1'000'000});
+    trainer.snapshots.step_done(1);
+    EXPECT_FALSE(agent.newest());
+    trainer.snapshots.done();
+    EXPECT_EQ(agent.newest().value().step, 1U);
+  }
+  Trainer trainer({.every_steps = 1'000'000});
+  trainer.snapshots.step_done(4, 5);
+  EXPECT_EQ(agent.newest().value().step, 1U);
+  trainer.snapshots.step_done(5, 5);
+  EXPECT_EQ(agent.newest().value().step, 5U);
+}
+
 TEST(Snapshots, ProgressDoesNotFloodTheAgent) {
   sdk::FakeAgent agent;
   Trainer trainer({.every_steps = 1'000'000});

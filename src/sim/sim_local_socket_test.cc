@@ -1,4 +1,3 @@
-// What becomes of the connections of a program that dies.
 #include "sim/sim_local_socket.h"
 
 #include <gtest/gtest.h>

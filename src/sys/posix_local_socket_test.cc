@@ -1,5 +1,3 @@
-// What only real sockets and real processes show: another process at the other end, and one that
-// does not keep to the rules.
 #include "sys/posix_local_socket.h"
 
 #include <fcntl.h>
