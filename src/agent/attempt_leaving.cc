@@ -262,10 +262,11 @@ void Attempt::leave_when_due(Leaving& leaving) {
         tell(EventLevel::kNote, "asked", "asked the trainer for a snapshot, and to leave",
              {{"for", "leave"}});
       } else {
-        tell(EventLevel::kNote, "asked",
-             can_leave ? "asked the trainer to save and leave (SIGTERM)"
-                       : "asked the trainer to save (SIGUSR1)",
-             {{"signal", can_leave ? "SIGTERM" : "SIGUSR1"}, {"for", can_leave ? "leave" : "save"}});
+        tell(
+            EventLevel::kNote, "asked",
+            can_leave ? "asked the trainer to save and leave (SIGTERM)"
+                      : "asked the trainer to save (SIGUSR1)",
+            {{"signal", can_leave ? "SIGTERM" : "SIGUSR1"}, {"for", can_leave ? "leave" : "save"}});
       }
     }
   }

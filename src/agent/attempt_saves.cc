@@ -188,7 +188,8 @@ void Attempt::ask_to_save() {
   if (!asked || !*asked) return;
   asked_to_save_ = now_;
   asked_at_ = parts_.world.clock.wall_now();
-  tell(EventLevel::kNote, "asked", "asked the trainer to save (SIGUSR1)", {{"signal", "SIGUSR1"}, {"for", "save"}});
+  tell(EventLevel::kNote, "asked", "asked the trainer to save (SIGUSR1)",
+       {{"signal", "SIGUSR1"}, {"for", "save"}});
 }
 
 bool Attempt::is_answer() const {

@@ -207,8 +207,7 @@ TEST(Checkpoints, RegionsOfSeveralRanksAreCommittedTogether) {
     for (std::uint32_t rank = 0; rank < 3; ++rank) texts.push_back(random_text(rank, 250'000));
     for (std::uint32_t rank = 0; rank < 3; ++rank) {
       State state = {.rank = rank};
-      state.regions.push_back(
-          {.name = "weights", .bytes = as_bytes(texts[rank]), .width = 4});
+      state.regions.push_back({.name = "weights", .bytes = as_bytes(texts[rank]), .width = 4});
       parts.push_back(job->save_part(state, small_packs().options, {}).value());
     }
     EXPECT_EQ(job->list({}).value().size(), 0U) << "nothing counts before the commit";

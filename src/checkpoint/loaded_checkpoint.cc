@@ -121,9 +121,8 @@ Result<void> restore_regions(const ReaderParts& parts, const LoadedCheckpoint& c
   }
   for (const auto& [id, memory] : into) {
     if (!found.contains(id)) {
-      return Error(ErrorCode::kNotFound,
-                   fmt::format("checkpoint {} has no region '{}' of rank {}", checkpoint.entry.seq,
-                               id.name, id.rank));
+      return Error(ErrorCode::kNotFound, fmt::format("checkpoint {} has no region '{}' of rank {}",
+                                                     checkpoint.entry.seq, id.name, id.rank));
     }
   }
   const auto deliver = [&](std::size_t index, BytesView raw) -> Result<void> {
