@@ -48,6 +48,10 @@ class Lines:
             self._lines.append((time.monotonic(), None))
             self._changed.notify_all()
 
+    def so_far(self):
+        with self._changed:
+            return [(when, line) for when, line in self._lines if line is not None]
+
     def wait(self, is_wanted, since, what):
         """The first line from `since` on that is wanted: (its time, the line)."""
         until, at = time.monotonic() + PATIENCE, 0
@@ -79,6 +83,11 @@ class Program:
     def event(self, kind, since=0.0):
         when, line = self._err.wait(lambda line: json_or_nothing(line).get("event") == kind, since, f"event {kind}")
         return when, json.loads(line)
+
+    def events(self, kind):
+        """All of a kind so far, each with its time."""
+        events = [(when, json_or_nothing(line)) for when, line in self._err.so_far()]
+        return [(when, event) for when, event in events if event.get("event") == kind]
 
     def trainer_pid(self):
         return int(self.line("pid ")[1].split()[1])
