@@ -2,8 +2,7 @@
 // that has all that a real one has, with outlast's snapshots.
 //
 //   train --steps 2000 --step-ms 1
-//   outlast run -- train --steps 2000 --step-ms 1      the same, and survives the loss of the
-//   machine
+//   outlast run -- train --steps 2000 --step-ms 1      the same, and survives its machine
 //
 // Killed at any moment and started again, it ends with exactly the weights that it would have had:
 // everything that a step depends on is registered below.

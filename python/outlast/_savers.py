@@ -89,6 +89,10 @@ class ArenaSaver:
                 raise SnapshotError("outlast ended while it read the snapshot before this one, which is not taken therefore")
             time.sleep(_READ_WAIT)
 
+    def memory(self) -> tuple[int, int]:
+        """Address and size: for those who pin it. It is gone after close()."""
+        return self._arena.address, self._arena.bytes.nbytes
+
     def close(self) -> None:
         self._arena.close()
 

@@ -141,7 +141,7 @@ class Snapshots:
     # --- After each step
 
     def step_done(self, step: int, total: Optional[int] = None, *, leave: bool = True, **metrics: Any) -> bool:
-        """Tells how far training is, and takes a snapshot if one is wanted or due. Raises Leave, which ends the
+        """Tells how far training is, and takes a snapshot if one is wanted or due, and after the last step of all. Raises Leave, which ends the
         process, if this machine ends and the snapshot is taken; with leave=False it returns False instead, and
         the trainer is to exit with leave_code."""
         number = _step_number(step)
@@ -158,7 +158,7 @@ class Snapshots:
             if metrics:
                 self.metrics(**metrics)
             wish = saver.wish(number)
-            if wish or saver.is_due(number, self._every_steps):
+            if wish or saver.is_due(number, self._every_steps) or (total is not None and number >= total):
                 self._save(saver, number, self._state.blobs_now(), wish)
                 self._saved = number
             self._is_leaving = saver.is_told_to_leave  # by this wish, or by one that the user's save() answered

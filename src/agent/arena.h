@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -74,6 +75,8 @@ std::uint64_t with_snapshot(std::uint64_t files, const JobSnapshot& snapshot);
 
 // The newest step that every rank has; nothing if there is none, or an arena is missing (null).
 std::optional<JobSnapshot> newest_of_all(const std::vector<std::shared_ptr<Arena>>& arenas);
+using NewestSnapshot =
+    std::function<std::optional<JobSnapshot>(const std::vector<std::shared_ptr<Arena>>&)>;
 
 // While it lives, trainers leave these slots alone.
 class SnapshotReading {

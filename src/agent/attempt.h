@@ -73,6 +73,8 @@ struct AttemptOptions {
   // What the trainer's end means.
   std::function<job::TrainerEnd(const job::TrainerExit&, bool told_to_leave, const job::ExitCodes&)>
       judge = job::judge_end;
+  // What a snapshot of the job is.
+  NewestSnapshot newest_snapshot = newest_of_all;
   // Once the job is done, before that is written: what has to be safe by then.
   std::function<Result<void>(const sys::CallContext&)> before_done = {};
 };
@@ -265,8 +267,9 @@ class Attempt {
   job::TrainerExit exit_;  // once it has ended
   MonoTime exited_ = {};
   std::optional<TreeSeen> seen_;
-  MonoTime seen_at_ = {};  // this very state, for the first time
-  MonoTime looked_ = {};   // when we heard of the last look
+  MonoTime seen_at_ = {};       // this very state, for the first time
+  MonoTime looked_ = {};        // when we heard of the last look
+  bool has_own_files_ = false;  // the trainer, in this life or from the one before
   bool ended_well_ = false;
   int last_looks_ = 0;
   bool is_unsaved_ = false;  // what it left at its end

@@ -134,6 +134,8 @@ Result<void> Attempt::start_trainer(const RestoredFolder& restored) {
   // What is being saved from memory is what this life begins with, or older.
   if (!restored.is_from_memory) saving_.reset();
   not_to_save_.reset();
+  has_own_files_ = std::ranges::any_of(
+      restored.paths, [](const std::string& path) { return path != WorkFolder::kLifeLog; });
   has_new_snapshot_ = false;
   snapshot_asked_ = 0;
   step_asked_ = 0;

@@ -88,7 +88,7 @@ std::optional<Attempt::Held> Attempt::held() const {
   }
   if (snapshot_) {
     // Files that are being written belong to it, unless nobody can wait for them.
-    const bool is_writing = seen_ && !has_files && !seen_->state.paths.empty();
+    const bool is_writing = !has_files && has_own_files_;
     if (is_writing && phase_ == Phase::kRunning && !leaving_) return std::nullopt;
     held.fingerprint = with_snapshot(held.fingerprint, *snapshot_);
     held.bytes += snapshot_->bytes();
@@ -122,8 +122,13 @@ job::SaveFacts Attempt::save_facts() const {
   facts.step = progress.step;
   // Who prints no steps may count them in the names of its files.
   if (!facts.step && seen_) facts.step = seen_->state.step;
-  // One that counts by steps is due when there is a snapshot of that step, not before.
-  if (snapshot_) facts.step = snapshot_->step;
+  // One that counts by steps is due when there is a snapshot of that step, not before. Who has come
+  // and done none yet is to hear of the first before it gets there.
+  if (snapshot_) {
+    facts.step = snapshot_->step;
+  } else if (!facts.step && snapshots_ && snapshots_->is_used()) {
+    facts.step = 0;
+  }
   facts.steps_total = progress.total;
   if (committed_) facts.last_save_step = committed_->step;
   if (progress.epoch && *progress.epoch >= 0) {
@@ -308,6 +313,8 @@ void Attempt::handle(Seen message) {
   seen_ = std::move(message.seen);
   looked_ = now_;
   if (is_news) seen_at_ = now_;
+  // Also while none of them is whole: who writes its only file anew has files.
+  has_own_files_ = has_own_files_ || seen_->new_set || !seen_->state.paths.empty();
   tell_findings();
   if (seen_->new_set && !std::exchange(resume_judged_, true)) {
     const trainer_files::ResumeJudgement judgement = trainer_files::judge_resume(

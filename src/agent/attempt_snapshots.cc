@@ -38,7 +38,9 @@ void Attempt::open_snapshots() {
        .memories = world.shared_memories,
        .threads = world.threads,
        .clock = world.clock},
-      {.path = path, .leave_code = options_.spec.exit_codes.left},
+      {.path = path,
+       .leave_code = options_.spec.exit_codes.left,
+       .newest = options_.newest_snapshot},
       {.news =
            [this] {
              if (!has_snapshot_news_.exchange(true)) post(SnapshotNews{});
@@ -102,7 +104,7 @@ void Attempt::tell_if_without_snapshot() {
 bool Attempt::goes_on_from_memory() const {
   if (leaving_ || turn_ || !snapshot_) return false;
   // Files of its own must be what they were at that step, which only a checkpoint knows.
-  if (seen_ && !seen_->state.paths.empty()) return false;
+  if (has_own_files_) return false;
   const job::TrainerEnd end = trainer_end();
   if (end.meaning != job::EndMeaning::kFailed) return false;
   std::vector<job::AttemptEnd> ends = record_.ends;

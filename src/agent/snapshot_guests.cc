@@ -145,7 +145,7 @@ Result<std::shared_ptr<Arena>> SnapshotHost::register_guest(const Hello& hello,
       return refusal(fmt::format("rank {} says that there are {} ranks, and others say {}",
                                  hello.rank, hello.ranks, arenas_.size()));
     }
-    if (newest_of_all(arenas_)) {
+    if (options_.newest(arenas_)) {
       return refusal(fmt::format(
           "the state to go on from was saved by {} ranks, and now there are {}: start as many "
           "as before",

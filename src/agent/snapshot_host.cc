@@ -90,7 +90,7 @@ bool SnapshotHost::can_ask() const {
 
 std::optional<JobSnapshot> SnapshotHost::newest() const {
   const MutexLock lock(mutex_);
-  return newest_of_all(arenas_);
+  return options_.newest(arenas_);
 }
 
 std::string SnapshotHost::what_is_missing() const {
@@ -186,7 +186,7 @@ std::optional<JobSnapshot> SnapshotHost::begin_life() {
   asked_ = 0;
   ask_step_ = 0;
   rated_.reset();
-  std::optional<JobSnapshot> newest = newest_of_all(arenas_);
+  std::optional<JobSnapshot> newest = options_.newest(arenas_);
   for (std::size_t rank = 0; rank < arenas_.size(); ++rank) {
     if (!arenas_[rank]) continue;
     // A rank that went on from a step that another one does not have would spoil the job.

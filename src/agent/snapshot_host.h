@@ -47,6 +47,8 @@ class SnapshotHost {
   struct Options {
     std::string path = {};  // of the socket
     int leave_code = 75;
+    // How a snapshot of the job is made of what the ranks have.
+    NewestSnapshot newest = newest_of_all;
   };
   struct Listener {
     std::function<void()> news = {};  // look(), is_used() or words() may say something else now

@@ -214,7 +214,8 @@ class Evidence {
             "is set save and exit with code 75. A trainer that handles SIGTERM not at all is "
             "saved by its files, too; one that ignores it gains nothing."};
     for (const LifeRecord& record : records_) {
-      if (record.ignores_sigterm) {
+      // Who takes snapshots is asked without a signal.
+      if (record.ignores_sigterm && !record.asked_to_leave) {
         finding.evidence.push_back(fmt::format(
             "machine {}: SIGTERM is set to be ignored (SIG_IGN), so that nobody can ask "
             "it for a fresh state",

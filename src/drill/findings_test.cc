@@ -115,6 +115,9 @@ TEST(Findings, WhoWasAskedToLeaveAndStayedIgnoresIt) {
   Rig ignoring;
   ignoring.records[0].ignores_sigterm = true;
   EXPECT_EQ(ignoring.ids(), Ids{"ignores-sigterm"});
+  // It takes snapshots, and was asked without a signal.
+  ignoring.records[0].asked_to_leave = 10.2;
+  EXPECT_EQ(ignoring.ids(), Ids());
 }
 
 TEST(Findings, ALateNoticeIsNobodysFault) {

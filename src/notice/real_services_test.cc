@@ -50,6 +50,8 @@ std::optional<Notice> first_notice(const sys::HttpHandler& handler, const std::s
                      .console = world.console,
                      .http = world.http,
                      .http_servers = world.http_servers,
+                     .local_sockets = world.local_sockets,
+                     .shared_memories = world.shared_memories,
                      .random = world.random};
   SilentSink sink;
   sys::Inbox<int> changed(world.threads, 1000);

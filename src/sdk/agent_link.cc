@@ -3,8 +3,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/types.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 
 #include <array>
@@ -13,7 +11,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -138,10 +135,10 @@ std::string AgentLink::receive(OwnFd& memory) {
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  ssize_t received = 0;
-  do {
+  auto received = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
+  while (received < 0 && errno == EINTR) {
     received = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
-  } while (received < 0 && errno == EINTR);
+  }
   if (received <= 0) {
     throw SnapshotError(
         "outlast has ended before it gave this trainer its memory: look at what it says");
@@ -153,12 +150,12 @@ std::string AgentLink::receive(OwnFd& memory) {
 
 void AgentLink::send(std::string_view message) {
   if (!is_alive()) return;
-  ssize_t sent = 0;
-  do {
-    sent = ::send(socket_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  if (sent >= 0 || errno == EAGAIN || errno == EMSGSIZE || errno == ENOBUFS) return;
-  lose();
+  constexpr int kFlags = MSG_DONTWAIT | MSG_NOSIGNAL;
+  while (::send(socket_.get(), message.data(), message.size(), kFlags) < 0) {
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EMSGSIZE && errno != ENOBUFS) lose();
+    return;
+  }
 }
 
 bool AgentLink::look() {

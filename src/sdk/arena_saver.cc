@@ -1,6 +1,5 @@
 #include "sdk/arena_saver.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 
 #include "sdk/arena.h"
 #include "sdk/copy_crew.h"
+#include "sdk/snapshot_layout.h"
 #include "sdk/stream_copy.h"
 #include "sdk/trainer_messages.h"
 

@@ -2,9 +2,10 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 
 #include <algorithm>
-#include <csignal>
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <mutex>

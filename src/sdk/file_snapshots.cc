@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "sdk/copy_plan.h"
 #include "sdk/file_writer.h"
 #include "sdk/own_fd.h"
 #include "sdk/own_rank.h"

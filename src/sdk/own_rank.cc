@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 #include "sdk/snapshots.h"
@@ -24,12 +23,12 @@ constexpr Launcher kLaunchers[] = {
     {.rank = "OMPI_COMM_WORLD_RANK", .ranks = "OMPI_COMM_WORLD_SIZE"},
 };
 
-std::uint32_t number_of(const char* name, std::string_view text) {
+std::uint32_t number_of(const char* name, const std::string& text) {
   std::uint32_t number = 0;
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, number);
   if (read.ec != std::errc() || read.ptr != end) {
-    throw SnapshotError(std::string(name) + " is '" + std::string(text) +
+    throw SnapshotError(std::string(name) + " is '" + text +
                         "' in the environment, which is no number of a process: unset it, or give "
                         "SnapshotOptions::rank and ranks");
   }

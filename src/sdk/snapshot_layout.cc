@@ -1,6 +1,5 @@
 #include "sdk/snapshot_layout.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -46,10 +45,11 @@ void append_entry(std::string& out, std::string_view json_name, std::string_view
 std::vector<const Tensor*> in_order(const std::vector<Tensor>& tensors) {
   std::vector<const Tensor*> ordered;
   ordered.reserve(tensors.size());
-  for (const Tensor& tensor : tensors) ordered.push_back(&tensor);
-  std::stable_sort(ordered.begin(), ordered.end(), [](const Tensor* left, const Tensor* right) {
-    return dtype_bytes(left->dtype) > dtype_bytes(right->dtype);
-  });
+  for (const std::size_t width : {8U, 4U, 2U, 1U}) {
+    for (const Tensor& tensor : tensors) {
+      if (dtype_bytes(tensor.dtype) == width) ordered.push_back(&tensor);
+    }
+  }
   return ordered;
 }
 

@@ -57,7 +57,8 @@ bool Snapshots::step_done(std::uint64_t step, std::optional<std::uint64_t> total
   state_->session().crew.wait();
   state_->send_progress(step, total);
   state_->reached_step = step;
-  if (state_->open_ask(step) != 0 || (!state_->leaves && state_->is_due(step))) {
+  const bool is_last = total && step >= *total;
+  if (state_->open_ask(step) != 0 || (!state_->leaves && (is_last || state_->is_due(step)))) {
     state_->save(step, false);
   }
   return !state_->leaves;

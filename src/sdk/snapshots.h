@@ -100,8 +100,9 @@ class Snapshots {
 
   // --- After each step
 
-  // Tells how far training is, and takes a snapshot if one is wanted or due. False: this machine
-  // ends, the snapshot is taken, and the trainer is to leave, with leave_code(). Throws as save().
+  // Tells how far training is, and takes a snapshot if one is wanted or due, and after the last
+  // step of all. False: this machine ends, the snapshot is taken, and the trainer is to leave, with
+  // leave_code(). Throws as save().
   bool step_done(std::uint64_t step, std::optional<std::uint64_t> total = {});
 
   // Takes a snapshot: returns when all is copied. Throws if nothing is registered, or a blob is

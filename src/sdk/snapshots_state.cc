@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -93,15 +92,17 @@ void Snapshots::State::begin_session() {
   if (session->agent) {
     Agent& agent = *session->agent;
     const sdk::Welcome welcome = agent.link->hello(own, session->layout.bytes_max());
-    agent.arena.emplace(welcome.memory, welcome.form, session->layout.bytes_max(), threads);
+    agent.arena = std::make_unique<sdk::ArenaMap>(welcome.memory, welcome.form,
+                                                  session->layout.bytes_max(), threads);
     leave_code = welcome.leave_code;
     agent.answered = last_answer(*agent.arena);
     agent.arena->words().store(sdk::kStep, 0);
     if (!welcome.note.empty()) sdk::say(welcome.note);
-    session->saver.emplace(sdk::ArenaSaver::Parts{.layout = session->layout,
-                                                  .arena = *agent.arena,
-                                                  .link = *agent.link,
-                                                  .crew = session->crew});
+    session->saver =
+        std::make_unique<sdk::ArenaSaver>(sdk::ArenaSaver::Parts{.layout = session->layout,
+                                                                 .arena = *agent.arena,
+                                                                 .link = *agent.link,
+                                                                 .crew = session->crew});
   }
   last_save_ = Clock::now();
   session_ = std::move(session);

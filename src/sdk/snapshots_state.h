@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sdk/agent_link.h"
@@ -32,18 +33,18 @@ class Snapshots::State {
   struct Agent {
     explicit Agent(std::unique_ptr<sdk::AgentLink> made) : link(std::move(made)) {}
     std::unique_ptr<sdk::AgentLink> link;
-    std::optional<sdk::ArenaMap> arena = {};
+    std::unique_ptr<sdk::ArenaMap> arena = {};
     std::uint64_t answered = 0;  // the last ask that was
   };
 
-  // Once nothing can be registered any more. What is destroyed first is what uses the others.
+  // Once nothing can be registered any more. The last is destroyed first.
   struct Session {
     Session(const sdk::Registered& registered, unsigned threads)
         : layout(registered), crew(threads) {}
     sdk::SnapshotLayout layout;
     std::unique_ptr<Agent> agent = {};  // else there are files
-    sdk::CopyCrew crew;
-    std::optional<sdk::ArenaSaver> saver = {};
+    std::unique_ptr<sdk::ArenaSaver> saver = {};
+    sdk::CopyCrew crew;  // ends what it is at, which needs all the others
   };
 
   explicit State(SnapshotOptions given);

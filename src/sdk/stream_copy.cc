@@ -66,12 +66,12 @@ void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     std::memcpy(to, from, bytes);
     return;
   }
-  static const bool kHasAvx = __builtin_cpu_supports("avx") != 0;
+  static const bool has_avx = __builtin_cpu_supports("avx") != 0;
   const std::size_t before = (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine;
   std::memcpy(to, from, before);
   std::size_t at = before;
   for (; bytes - at >= kBlock; at += kBlock) {
-    if (kHasAvx) {
+    if (has_avx) {
       stream_block_avx(to + at, from + at);
     } else {
       stream_block_sse2(to + at, from + at);

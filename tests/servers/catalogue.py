@@ -43,10 +43,12 @@ NPM = {
 
 # Virtual environments, and the file that pins what is in each. python-clients: gcp-storage-emulator, and
 # the clients and signers of others that we are compared to. python-trainers: what examples/ train with.
+# python-frameworks: what the helpers of python/outlast are for.
 PYTHON_CLIENTS = "python-clients"
 PYTHON = {
     PYTHON_CLIENTS: HERE / "python_packages.txt",
     "python-trainers": HERE / "trainer_packages.txt",
+    "python-frameworks": HERE / "framework_packages.txt",
 }
 
 MAVEN = {"s3proxy": ("3.1.0", "org.gaul", "s3proxy")}
@@ -54,8 +56,9 @@ MAVEN = {"s3proxy": ("3.1.0", "org.gaul", "s3proxy")}
 DEBIAN = {"radosgw": ("ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "ceph", "monmaptool")}
 
 INSTALLABLE = [*GO, *NPM, *PYTHON, *MAVEN]
-# s3proxy breaks mutual exclusion and needs Java: a peer for those who have it, not for everyone.
-BY_NAME_ONLY = ["s3proxy"]
+# s3proxy breaks mutual exclusion and needs Java; the frameworks are several gigabytes: for those who
+# ask for them.
+BY_NAME_ONLY = ["s3proxy", "python-frameworks"]
 
 
 def python_version(name):

@@ -116,7 +116,7 @@ class Trial {
   Result<std::variant<Begun, job::LogEntry>> begin(sys::World& world) {
     return begin_attempt(
         root_, world,
-        {.spec = demo_spec(),
+        {.spec = spec,
          .agent = {.host = "m1", .pid = 1},
          .writer = "m1 1",
          .root_patience = std::chrono::minutes(2),
@@ -137,24 +137,29 @@ class Trial {
 
   void run_to(AttemptEnding& ending, const std::function<void(sys::World&)>& then = {}) {
     on_machine([&](sys::World& world) {
-      ASSERT_TRUE(sys::make_dirs(world.files, "/work"));
-      auto begun = begin(world);
-      ASSERT_TRUE(begun) << begun.error().to_string();
-      auto work = WorkFolder::open(world.files, world.clock, "/work", {});
-      ASSERT_TRUE(work) << work.error().to_string();
-      AttemptOptions options = {.spec = demo_spec(),
-                                .trainer = {.argv = {"trainer"}, .folder = "/work"},
-                                .command = "trainer",
-                                .version = "test",
-                                .agent = {.host = "m1", .pid = 1},
-                                .recognise = trainer_files::Recognise::kEverything};
-      Attempt attempt({.world = world, .root = root_, .work = *work, .front = witness},
-                      std::move(options), std::get<Begun>(*std::move(begun)));
-      std::vector<std::unique_ptr<notice::NoticeSource>> sources;
-      if (news) sources.push_back(std::make_unique<News>(news, released, world));
-      ending = attempt.run(std::move(sources));
+      run_attempt(world, ending);
       if (then) then(world);
     });
+  }
+
+  // One attempt, on the machine: nothing of it is in memory afterwards.
+  void run_attempt(sys::World& world, AttemptEnding& ending) {
+    ASSERT_TRUE(sys::make_dirs(world.files, "/work"));
+    auto begun = begin(world);
+    ASSERT_TRUE(begun) << begun.error().to_string();
+    auto work = WorkFolder::open(world.files, world.clock, "/work", {});
+    ASSERT_TRUE(work) << work.error().to_string();
+    AttemptOptions options = {.spec = spec,
+                              .trainer = {.argv = {"trainer"}, .folder = "/work"},
+                              .command = "trainer",
+                              .version = "test",
+                              .agent = {.host = "m1", .pid = 1},
+                              .recognise = trainer_files::Recognise::kEverything};
+    Attempt attempt({.world = world, .root = root_, .work = *work, .front = witness},
+                    std::move(options), std::get<Begun>(*std::move(begun)));
+    std::vector<std::unique_ptr<notice::NoticeSource>> sources;
+    if (news) sources.push_back(std::make_unique<News>(news, released, world));
+    ending = attempt.run(std::move(sources));
   }
 
   void on_machine(const std::function<void(sys::World&)>& body) {
@@ -164,7 +169,10 @@ class Trial {
 
   sim::Machine& machine() { return machine_; }
   const store::MemoryBucket& bucket() const { return bucket_; }
+  store::MemoryBucket& bucket() { return bucket_; }
+  store::ObjectStore& root() { return root_; }
 
+  job::Spec spec = demo_spec();
   Witness witness;
   bool is_away = false;
   std::function<void(notice::NoticeBoard&, sys::World&)> news;

@@ -256,8 +256,10 @@ class NoticeLifeRun {
     simulation_.note(event.kind, event.sentence);
     if (event.kind != "notice") return;
     if (!life_.announced) return simulation_.fail("a notice that nobody gave: " + event.sentence);
-    life_.heard_with = Duration(milliseconds(
-        static_cast<std::int64_t>(event.facts.at("seconds_left").get<double>() * 1e3)));
+    // In truth: a cloud that does not say when it began leaves less than it seems to who hears of
+    // it late.
+    life_.heard_with =
+        saturating_add(*life_.announced, cloud_.notice_time) - simulation_.clock().mono_now();
     if (bug_ == "ack-first" && sources_ != nullptr) (void)sources_->release({}, {});
   }
 

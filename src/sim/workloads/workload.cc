@@ -12,15 +12,17 @@
 #include "sim/workloads/checkpoint_life_workload.h"
 #include "sim/workloads/commit_race_workload.h"
 #include "sim/workloads/notice_life_workload.h"
+#include "sim/workloads/snapshot_life_workload.h"
 #include "sim/workloads/store_race_workload.h"
 #include "sim/workloads/wal_counter_workload.h"
 
 namespace outlast::sim {
 
 const std::vector<Workload>& workloads() {
-  static const std::vector<Workload> all = {wal_counter_workload(), store_race_workload(),
-                                            commit_race_workload(), checkpoint_life_workload(),
-                                            agent_life_workload(),  notice_life_workload()};
+  static const std::vector<Workload> all = {wal_counter_workload(),  store_race_workload(),
+                                            commit_race_workload(),  checkpoint_life_workload(),
+                                            agent_life_workload(),   notice_life_workload(),
+                                            snapshot_life_workload()};
   return all;
 }
 
