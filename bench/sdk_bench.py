@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from agent_bench import Program, Row
+from programs import Program, Row
 from store_bench import MIB, progress
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -43,27 +43,23 @@ class Python:
     """Who runs sdk_trainer.py, and what it can do."""
 
     def __init__(self):
-        self.command, self.torch, self.missing = None, None, []
+        self.command, self.torch, self.missing = None, "", []
         for program in self.candidates():
-            probe = subprocess.run([program, "-B", "-c", "import numpy, torch; print(torch.__version__)"],
-                                   capture_output=True, text=True, check=False)
-            if probe.returncode == 0:
-                self.command, self.torch = program, probe.stdout.strip()
+            self.torch = can(program, "import numpy, torch; print(torch.__version__)")
+            if self.torch:
+                self.command = program
                 break
         if not self.torch:
             self.missing.append("everything with PyTorch: neither tests/servers/install python-frameworks nor python3-torch is there")
-            has_numpy = subprocess.run(["python3", "-c", "import numpy"], capture_output=True, check=False).returncode == 0
-            self.command = "python3" if has_numpy else None
+            self.command = next((program for program in self.candidates() if can(program, "import numpy; print(1)")), None)
         if not self.command:
             self.missing.append("Python's snapshots: there is no numpy")
 
     @staticmethod
     def candidates():
-        if "python-frameworks" in getattr(catalogue, "PYTHON", {}):
-            yield str(catalogue.folder("python-frameworks") / "bin" / "python3")
-        # Made from other pins.
-        yield from map(str, sorted(catalogue.root().glob("python-frameworks-*/bin/python3"), reverse=True))
+        yield str(catalogue.folder("python-frameworks") / "bin" / "python3")
         yield "python3"
+        yield "/usr/bin/python3"  # Debian's packages are for this one
 
     def words(self, *words):
         return [self.command, "-B", HERE / "sdk_trainer.py", *words]
@@ -110,7 +106,7 @@ class SdkBench:
         os.sync()
         go.touch()
         found = self.result(program)
-        program.interrupt()
+        program.end()
         return found
 
     def bench_copies(self, size):
@@ -208,8 +204,8 @@ class SdkBench:
             if other:
                 other.kill()
                 other.wait()
+        program.end()
         windows = [(when - event["seconds"], when) for when, event in program.events("saved")]
-        program.interrupt()
         data = times.read_bytes()
         steps = [(begin / 1e9, end / 1e9) for begin, end in struct.iter_unpack("2Q", data[:len(data) // 16 * 16])]
         return steps, windows, saves
@@ -257,7 +253,7 @@ class SdkBench:
               f"{len(os.sched_getaffinity(0))} processors")
         for row in self.rows:
             verdict = {None: "", True: "met", False: "MISSED"}[row.is_met]
-            print(f"  {row.what:<56} {row.ours:>10}  {row.ratio:>8}  {row.goal:<8} {verdict:<7} {row.baseline}")
+            print(f"  {row.what:<62} {row.ours:>10}  {row.ratio:>8}  {row.goal:<8} {verdict:<7} {row.baseline}")
         print(flush=True)
 
     def run(self, size):
@@ -268,6 +264,15 @@ class SdkBench:
             if not self.options.case or name in self.options.case:
                 measure(size)
         self.table(size, sizes)
+
+
+def can(program, script):
+    """What it prints; nothing if it is not there, or fails."""
+    try:
+        done = subprocess.run([program, "-B", "-c", script], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def gather(found, more):
