@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 
-from agent_bench import PATIENCE, Lines, Program, Row, cpu_seconds
+from agent_bench import cpu_seconds
+from programs import PATIENCE, Lines, Program, Row
 
 # Writes a small state when it is asked to, so that it is asked at once; says when that was.
 TRAINER = """

@@ -1,5 +1,6 @@
 #include "sdk/copy_crew.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 
@@ -90,6 +91,9 @@ void CopyCrew::wait() {
 }
 
 void CopyCrew::work() {
+  // Who wakes us must not be put off its processor by it: save_async() would seem to take a while.
+  const sched_param none = {};
+  ::pthread_setschedparam(::pthread_self(), SCHED_BATCH, &none);
   std::unique_lock lock(mutex_);
   while (true) {
     begun_.wait(lock, [this] { return ends_ || (has_job_ && wanted_ > 0); });
