@@ -1,16 +1,11 @@
 #include "agent/attempt.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,30 +14,18 @@
 #include "agent/beat.h"
 #include "agent/begin_attempt.h"
 #include "agent/event.h"
-#include "agent/restore_folder.h"
-#include "agent/snapshot_host.h"
 #include "agent/trainer.h"
-#include "agent/tree_watcher.h"
 #include "agent/uploader.h"
 #include "agent/work_folder.h"
 #include "base/error.h"
-#include "base/json.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "base/units.h"
 #include "checkpoint/checkpoints.h"
-#include "checkpoint/loaded_checkpoint.h"
-#include "checkpoint/restore.h"
 #include "job/line_pattern.h"
-#include "job/log_entry.h"
 #include "job/progress_reader.h"
 #include "job/save_schedule.h"
 #include "job/spec.h"
-#include "job/trainer_end.h"
 #include "notice/notice_source.h"
-#include "sys/call_context.h"
-#include "trainer_files/checkpoint_finder.h"
 
 namespace outlast::agent {
 namespace {

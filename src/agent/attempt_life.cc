@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
@@ -10,12 +9,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "agent/arena.h"
 #include "agent/attempt.h"
 #include "agent/attempt_record.h"
-#include "agent/beat.h"
 #include "agent/begin_attempt.h"
 #include "agent/event.h"
 #include "agent/restore_folder.h"
@@ -33,13 +31,10 @@
 #include "checkpoint/checkpoints.h"
 #include "checkpoint/loaded_checkpoint.h"
 #include "checkpoint/restore.h"
-#include "job/line_pattern.h"
 #include "job/log_entry.h"
 #include "job/progress_reader.h"
-#include "job/save_schedule.h"
 #include "job/spec.h"
 #include "job/trainer_end.h"
-#include "notice/notice_source.h"
 #include "sys/call_context.h"
 #include "trainer_files/checkpoint_finder.h"
 

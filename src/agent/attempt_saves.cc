@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/arena.h"
 #include "agent/attempt.h"
 #include "agent/attempt_record.h"
 #include "agent/begin_attempt.h"

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <optional>
 #include <string>
@@ -12,11 +13,13 @@
 #include "agent/attempt.h"
 #include "agent/event.h"
 #include "agent/snapshot_host.h"
+#include "base/error.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "job/retry_budget.h"
 #include "job/trainer_end.h"
 #include "sys/local_socket.h"
+#include "sys/world.h"
 
 namespace outlast::agent {
 namespace {

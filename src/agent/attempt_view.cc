@@ -6,6 +6,7 @@
 #include "agent/attempt.h"
 #include "agent/beat.h"
 #include "agent/event.h"
+#include "agent/snapshot_host.h"
 #include "base/json.h"
 #include "base/mutex.h"
 #include "base/time.h"

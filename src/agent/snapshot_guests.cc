@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
-#include <numeric>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -24,7 +23,6 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "checkpoint/loaded_checkpoint.h"
 #include "sdk/arena.h"
 #include "sys/call_context.h"
 #include "sys/local_socket.h"

@@ -20,7 +20,6 @@
 
 #include "agent/arena.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
