@@ -215,14 +215,11 @@ TEST(Checkpoints, RegionsOfSeveralRanksAreCommittedTogether) {
     const LoadedCheckpoint loaded = rig.open()->load(job->list({}).value().back(), {}).value();
     Bytes memory(250'000);
     EXPECT_EQ(regions_of(loaded).size(), 3U);
-    const std::map<RegionId, std::span<std::byte>> into = {
-        {{.rank = 2, .name = "weights"}, memory}};
-    ASSERT_TRUE(restore_regions(job->reader_parts(), loaded, into, {}));
+    const RegionId second = {.rank = 2, .name = "weights"};
+    ASSERT_TRUE(restore_regions(job->reader_parts(), loaded, {{second, memory}}, {}));
     EXPECT_EQ(as_text(memory), texts[2]);
     Bytes small(10);
-    const std::map<RegionId, std::span<std::byte>> wrong = {
-        {{.rank = 2, .name = "weights"}, small}};
-    EXPECT_FALSE(restore_regions(job->reader_parts(), loaded, wrong, {}));
+    EXPECT_FALSE(restore_regions(job->reader_parts(), loaded, {{second, small}}, {}));
   });
 }
 
