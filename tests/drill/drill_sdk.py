@@ -24,7 +24,7 @@ class SnapshotTest(DrillTest):
 
     def survives(self, *trainer):
         """Five notices: not one step is done twice, and the result is the same, bit for bit."""
-        report = self.drill("--preemptions", "5", "--notice-time", "5s", "--expect", "resumed,identical,lost<=0", "--", *trainer)
+        report = self.drill("--preemptions", "5", "--notice-time", "20s", "--expect", "resumed,identical,lost<=0", "--", *trainer)
         self.assertEqual(self.findings(report), [])
         self.assertEqual(self.troubles(report), ["notice"] * 5)
 
@@ -65,6 +65,9 @@ class Ranks(SnapshotTest):
 
     def test_four(self):
         self.survives(PYTHON, EXAMPLES / "sdk" / "torch_ddp.py", "--ranks", "4", "--steps", "200", "--step-ms", "20")
+
+    def test_eight(self):
+        self.survives(PYTHON, EXAMPLES / "sdk" / "torch_ddp.py", "--ranks", "8", "--steps", "60", "--step-ms", "20")
 
 
 if __name__ == "__main__":
