@@ -12,6 +12,7 @@
 
 #include "base/encoding.h"
 #include "base/result.h"
+#include "job/log_entry.h"
 #include "sdk/arena.h"
 #include "sys/shared_memory.h"
 
@@ -47,9 +48,12 @@ BytesView Arena::bytes_of(const sdk::SlotSnapshot& snapshot) const {
 std::vector<sdk::SlotSnapshot> Arena::whole() const {
   std::vector<sdk::SlotSnapshot> found;
   sdk::ArenaWords words = this->words();
-  for (std::uint64_t slot = 0; slot < slots_; ++slot) {
+  for (std::uint64_t slot = 0; slot < slots(); ++slot) {
     const std::optional<sdk::SlotSnapshot> one = sdk::look_at_slot(words, slot);
-    if (one && one->length <= slot_bytes_) found.push_back(*one);
+    // A step that no checkpoint could have is no step.
+    if (one && one->length <= slot_bytes_ && one->step < job::kEntryNumberMax) {
+      found.push_back(*one);
+    }
   }
   std::ranges::sort(found, std::greater(), &sdk::SlotSnapshot::number);
   return found;

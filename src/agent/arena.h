@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,7 +31,7 @@ class Arena {
 
   const std::shared_ptr<sys::SharedMemory>& memory() const { return memory_; }
   sdk::ArenaWords words() const { return sdk::ArenaWords(memory_->bytes().data()); }
-  std::uint64_t slots() const { return slots_; }
+  std::uint64_t slots() const { return slots_.load(std::memory_order_relaxed); }
   std::uint64_t slot_bytes() const { return slot_bytes_; }
   std::span<std::byte> slot(std::uint64_t slot) const;
   BytesView bytes_of(const sdk::SlotSnapshot& snapshot) const;
@@ -50,7 +51,7 @@ class Arena {
   Arena(std::shared_ptr<sys::SharedMemory> memory, std::uint64_t slots, std::uint64_t slot_bytes);
 
   const std::shared_ptr<sys::SharedMemory> memory_;
-  std::uint64_t slots_;
+  std::atomic<std::uint64_t> slots_;
   const std::uint64_t slot_bytes_;
 };
 

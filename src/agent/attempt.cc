@@ -130,7 +130,12 @@ void Attempt::decide() {
       break;
     case Phase::kPausing:
       if (is_too_late_to_start()) {
-        end_leaving();
+        // What a crash left in memory was to be gone on from, and not saved before.
+        if (is_worth_saving_first()) {
+          if (!saving_ && now_ >= save_again_at_) save("notice");
+        } else {
+          end_leaving();
+        }
       } else if (now_ >= restart_at_) {
         begin_life();
       }
@@ -175,9 +180,11 @@ MonoTime Attempt::next_wake() const {
     }
     case Phase::kSettling:
       sooner(save_again_at_);
+      sooner(saturating_add(exited_, kLastWordsMax));
       break;
     case Phase::kPausing:
       sooner(restart_at_);
+      sooner(save_again_at_);
       break;
     case Phase::kEnding:
       sooner(end_again_at_);

@@ -90,6 +90,8 @@ struct AttemptEnding {
 
 // For files to come to rest before a trainer is stopped at once.
 inline constexpr Duration kRestMax = std::chrono::seconds(5);
+// For what a trainer with an SDK said last to reach us, after its end.
+inline constexpr Duration kLastWordsMax = std::chrono::seconds(2);
 // How often something that will not work later either is tried at the end of a trainer's life.
 inline constexpr std::uint64_t kFinalTriesMax = 5;
 
@@ -172,6 +174,8 @@ class Attempt {
   void tell_if_without_snapshot();
   // Whether a trainer that has failed is started again with what it left in memory.
   bool goes_on_from_memory() const;
+  // Whether what such a trainer left is to be saved before we leave.
+  bool is_worth_saving_first() const;
 
   // --- attempt_saves.cc: when to save, and what became of it ---
   // The newest whole state of the trainer.
@@ -247,12 +251,12 @@ class Attempt {
 
   store::ObjectStore& job_store_;  // of the checkpoints that the uploader owns
   sys::Inbox<Message> inbox_;
+  std::atomic<bool> has_snapshot_news_ = false;  // that is in the inbox
+  std::unique_ptr<SnapshotHost> snapshots_;      // none: trainers with an SDK cannot be served
   Uploader uploader_;
   Reporter reporter_;
   notice::NoticeBoard board_;
   std::unique_ptr<notice::NoticeWatch> notices_;
-  std::unique_ptr<SnapshotHost> snapshots_;      // none: trainers with an SDK cannot be served
-  std::atomic<bool> has_snapshot_news_ = false;  // that is in the inbox
 
   mutable Mutex progress_mutex_;
   job::ProgressReader progress_ OUTLAST_GUARDED_BY(progress_mutex_);

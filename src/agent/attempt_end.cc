@@ -31,7 +31,6 @@ constexpr Duration kFarewellMax = seconds(60);  // for the last words, where nob
 constexpr Duration kFarewellMin = seconds(2);   // and where somebody does
 constexpr Duration kShortLife = seconds(5);
 constexpr Duration kSameMoment = seconds(1);
-constexpr Duration kLastWordsMax = seconds(2);  // of a trainer that uses an SDK, after its end
 
 job::AttemptEnd::Kind kind_of(job::EndMeaning meaning) {
   return meaning == job::EndMeaning::kLeft ? job::AttemptEnd::Kind::kLeft
@@ -110,7 +109,8 @@ job::AttemptEnd Attempt::life_end(job::EndMeaning meaning) const {
 std::string Attempt::why_unsaved() const {
   if (!seen_) return "";
   if (!seen_->is_whole) return "its files could not be listed";
-  if (not_to_save_ == seen_->state.fingerprint) return "its files changed all the time";
+  const std::optional<Held> held = this->held();
+  if (held && not_to_save_ == held->fingerprint) return "it changed all the time";
   return "";
 }
 

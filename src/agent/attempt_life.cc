@@ -145,7 +145,7 @@ Result<void> Attempt::start_trainer(const RestoredFolder& restored) {
   restless_told_ = false;
   settle_told_ = false;
   log_beginning(restored);
-  if (restored.entry) {
+  if (restored.entry && !restored.is_from_memory) {
     record_.restored = {.seq = restored.entry->seq,
                         .step = restored.entry->checkpoint.step,
                         .bytes = restored.entry->checkpoint.bytes};

@@ -89,7 +89,8 @@ std::optional<Attempt::Held> Attempt::held() const {
   }
   if (snapshot_) {
     // Files that are being written belong to it, unless nobody can wait for them.
-    const bool is_writing = !has_files && has_own_files_;
+    const bool is_writing =
+        !has_files && has_own_files_ && !(seen_ && seen_->state.paths.empty()) && !restless_told_;
     if (is_writing && phase_ == Phase::kRunning && !leaving_) return std::nullopt;
     held.fingerprint = with_snapshot(held.fingerprint, *snapshot_);
     held.bytes += snapshot_->bytes();
@@ -156,7 +157,7 @@ void Attempt::save_if_due() {
   if (turn_ || saving_ || now_ < save_again_at_) return;
   const job::SaveDue due = job::next_save(options_.spec.checkpoint.every, save_facts());
   const bool is_due = due.kind == job::SaveDue::Kind::kNow || hinted_;
-  if (due.kind == job::SaveDue::Kind::kAtStep && due.count != step_asked_ &&
+  if (due.kind == job::SaveDue::Kind::kAtStep && due.count != step_asked_ && !asked_to_save_ &&
       can_ask_for_snapshot()) {
     step_asked_ = due.count;
     ask_for_snapshot({.from_step = due.count});
@@ -183,6 +184,7 @@ void Attempt::ask_to_save() {
   if (asked_to_save_ && now_ - *asked_to_save_ < kAskAgain) return;
   if (can_ask_for_snapshot()) {
     asked_to_save_ = now_;
+    step_asked_ = 0;  // which this one replaces
     return ask_for_snapshot({});
   }
   const Result<bool> asked = trainer_->ask(SIGUSR1);

@@ -104,6 +104,13 @@ void Attempt::tell_if_without_snapshot() {
            : fmt::format("{}: until it comes, nothing is safe", missing));
 }
 
+bool Attempt::is_worth_saving_first() const {
+  const bool is_taken_over = turn_ && turn_->kind == TurnNews::Kind::kTakenOver;
+  const bool is_given_up = leaving_ && leaving_->at_once && save_failures_ > 1;
+  return leaving_ && now_ < leaving_->ends && !is_taken_over && !is_given_up && snapshot_ &&
+         (saving_ || has_unsaved());
+}
+
 bool Attempt::goes_on_from_memory() const {
   if (leaving_ || turn_ || !snapshot_) return false;
   // Files of its own must be what they were at that step, which only a checkpoint knows.

@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "job/progress_reader.h"
 #include "sdk/arena.h"
 #include "sys/call_context.h"
 #include "sys/local_socket.h"
@@ -33,8 +34,14 @@ namespace {
 
 constexpr std::uint64_t kProtocol = 1;
 constexpr std::uint32_t kRanksMax = 1024;
-constexpr std::size_t kGuestsMax = 2048;  // connections at one time
-constexpr Duration kHelloMax = std::chrono::seconds(10);
+constexpr std::size_t kGuestsMax = 2048;                    // connections at one time
+constexpr Duration kAcceptPause = std::chrono::seconds(1);  // after one that failed
+
+// As those that are printed: more would not fit into a checkpoint's entry.
+bool is_metric_name(const std::string& name) {
+  return !name.empty() && name.size() <= job::kProgressNameMax &&
+         std::ranges::none_of(name, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+}
 
 Error refusal(std::string why) {
   return {ErrorCode::kInvalidArgument, std::move(why)};
@@ -49,15 +56,20 @@ void SnapshotHost::listen(sys::LocalListener& listener, const std::stop_token& s
   };
   std::vector<Server> servers;
   std::uint64_t id = 0;
+  bool has_warned = false;
   const sys::CallContext ctx = {.stop = stop};
   while (!stop.stop_requested()) {
     Result<std::unique_ptr<sys::LocalSocket>> socket = listener.accept(ctx);
     std::erase_if(servers, [](const Server& one) { return one.ended->stop_requested(); });
     if (!socket) {
       if (socket.error().code() == ErrorCode::kCancelled) return;
-      listener_.warn("snapshots-closed", "trainers that use an SDK cannot reach us any more: " +
-                                             socket.error().to_string());
-      return;
+      if (!std::exchange(has_warned, true)) {
+        listener_.warn("snapshots-closed",
+                       "trainers that use an SDK cannot reach us at the moment: " +
+                           socket.error().to_string());
+      }
+      (void)parts_.clock.sleep_for(kAcceptPause, ctx);
+      continue;
     }
     if (servers.size() >= kGuestsMax) continue;  // and it is closed
     auto ended = std::make_shared<std::stop_source>();
@@ -74,8 +86,8 @@ void SnapshotHost::listen(sys::LocalListener& listener, const std::stop_token& s
 }
 
 void SnapshotHost::serve(sys::LocalSocket& socket, std::uint64_t id, const sys::CallContext& ctx) {
-  const Result<sys::LocalMessage> first =
-      socket.receive(ctx.until(saturating_add(parts_.clock.mono_now(), kHelloMax)));
+  // It may build its model before it says anything.
+  const Result<sys::LocalMessage> first = socket.receive(ctx);
   if (!first) return;
   const Result<Hello> hello = read_hello(first->text);
   const Result<Welcome> welcome =
@@ -100,6 +112,7 @@ void SnapshotHost::serve(sys::LocalSocket& socket, std::uint64_t id, const sys::
   if (open) listener_.news();
   while (open) {
     const Result<sys::LocalMessage> message = socket.receive(ctx);
+    if (!message && message.error().code() == ErrorCode::kCorrupt) continue;  // the next may do
     if (!message) break;
     heard(hello->rank, id, message->text);
   }
@@ -154,6 +167,7 @@ Result<std::shared_ptr<Arena>> SnapshotHost::register_guest(const Hello& hello,
   arenas_.resize(hello.ranks);
   guests_[hello.rank] = guest;
   is_used_ = true;
+  is_from_store_ = false;
   return arenas_[hello.rank];
 }
 
@@ -164,22 +178,21 @@ Result<SnapshotHost::Welcome> SnapshotHost::take_in(const Hello& hello, const Gu
     const MutexLock lock(mutex_);
     waiting = hello.ranks + 1 - guests_.size();
   }
-  // What was restored has taken one slot; what a trainer has used before, both.
-  const bool is_used =
-      there && there->words().load(sdk::slot_word(there->slots() - 1, sdk::kBegun)) != 0;
-  const std::uint64_t taken = there ? (is_used ? there->slots() : 1) : 0;
-  const bool fits = there && there->slot_bytes() >= hello.bytes;
-  const std::uint64_t slots = std::min(sdk::kSlotsMax, slots_for(hello.bytes, waiting) + taken);
   Welcome welcome{.arena = there};
-  if (fits && slots < there->slots()) there->limit_to_one_slot();
-  if (!fits) {
+  if (there && there->slot_bytes() >= hello.bytes) {
+    // What was restored has taken the first slot only; what a trainer has used before, both.
+    const bool is_second_taken =
+        there->slots() == 1 || there->words().load(sdk::slot_word(1, sdk::kBegun)) != 0;
+    if (!is_second_taken && promise(hello.bytes, 1, waiting) == 0) there->limit_to_one_slot();
+  } else {
+    const std::uint64_t slots = promise(hello.bytes, sdk::kSlotsMax, waiting);
     Result<std::shared_ptr<Arena>> made =
-        slots == taken
+        slots == 0
             ? refusal(fmt::format(
                   "the state has {}, and this machine has not that much memory free: take a larger "
                   "machine, or save to files",
                   format_bytes_short(hello.bytes)))
-            : Arena::make(parts_.memories, std::max<std::uint64_t>(slots - taken, 1), hello.bytes);
+            : Arena::make(parts_.memories, slots, hello.bytes);
     if (!made) {
       left(hello.rank, guest.id);
       return made.error();
@@ -238,8 +251,10 @@ void SnapshotHost::heard(std::uint32_t rank, std::uint64_t id, const std::string
             std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*seconds));
       }
     } else if (*type == "done") {
+      // Each of them says so after its own last snapshot.
+      done_.insert(rank);
       is_news = !words_.is_done;
-      words_.is_done = true;
+      words_.is_done = done_.size() == arenas_.size();
     } else if (*type == "progress" && rank == 0) {
       const Result<std::uint64_t> step = json_uint(*json, "step");
       const Result<std::uint64_t> total = json_uint(*json, "total");
@@ -255,7 +270,10 @@ void SnapshotHost::heard(std::uint32_t rank, std::uint64_t id, const std::string
     } else if (*type == "metrics" && rank == 0 && json->contains("values") &&
                (*json)["values"].is_object()) {
       for (const auto& [name, value] : (*json)["values"].items()) {
-        if (value.is_number() && std::isfinite(value.get<double>())) {
+        if (!value.is_number() || !std::isfinite(value.get<double>()) || !is_metric_name(name)) {
+          continue;
+        }
+        if (words_.metrics.size() < job::kProgressMetricsMax || words_.metrics.contains(name)) {
           words_.metrics[name] = value.get<double>();
         }
       }

@@ -169,18 +169,26 @@ void SnapshotHost::set_deadline(std::optional<WallTime> ends) {
 
 // --- Between lives ---
 
-std::uint64_t SnapshotHost::slots_for(std::uint64_t bytes, std::uint64_t ranks) {
+// Pages are taken from the machine when they are written to, which for most of them is later: what
+// was promised is counted here.
+std::uint64_t SnapshotHost::promise(std::uint64_t bytes, std::uint64_t slots, std::uint64_t ranks) {
   const std::optional<std::uint64_t> available = parts_.memories.available();
-  if (!available) return sdk::kSlotsMax;
-  const std::uint64_t usable =
-      (*available - std::min(*available / kMemoryShares, kMemoryReserveMax)) / ranks;
-  return bytes == 0 ? sdk::kSlotsMax : std::min(sdk::kSlotsMax, usable / bytes);
+  if (!available || bytes == 0) return slots;
+  const MutexLock lock(mutex_);
+  if (!unpromised_) {
+    unpromised_ = *available - std::min(*available / kMemoryShares, kMemoryReserveMax);
+  }
+  const std::uint64_t promised = std::min(slots, *unpromised_ / ranks / bytes);
+  *unpromised_ -= promised * bytes;
+  return promised;
 }
 
 std::optional<JobSnapshot> SnapshotHost::begin_life() {
   const MutexLock lock(mutex_);
   guests_.clear();
   words_ = {};
+  done_.clear();
+  unpromised_.reset();
   is_used_ = false;
   asked_ = 0;
   ask_step_ = 0;
@@ -210,12 +218,18 @@ Result<std::uint64_t> SnapshotHost::restore(const checkpoint::ReaderParts& parts
   }
   if (sizes.empty()) return 0;
   const std::uint64_t step = checkpoint.entry.checkpoint.step.value_or(0);
-  const std::optional<JobSnapshot> held = newest();
-  if (held && held->step >= step) return 0;
+  {
+    // What a trainer left is newer; what another checkpoint brought is not to be mixed with this.
+    const MutexLock lock(mutex_);
+    const std::optional<JobSnapshot> held = options_.newest(arenas_);
+    if (held && held->step >= step && !is_from_store_) return 0;
+    arenas_.clear();
+    unpromised_.reset();
+  }
   std::vector<std::shared_ptr<Arena>> arenas;
   std::map<checkpoint::RegionId, std::span<std::byte>> into;
   for (std::uint32_t rank = 0; rank < sizes.size(); ++rank) {
-    const std::uint64_t slots = slots_for(sizes[rank], sizes.size() - rank);
+    const std::uint64_t slots = promise(sizes[rank], sdk::kSlotsMax, sizes.size() - rank);
     if (slots == 0) {
       return Error(
           ErrorCode::kUnavailable,
@@ -237,6 +251,8 @@ Result<std::uint64_t> SnapshotHost::restore(const checkpoint::ReaderParts& parts
   }
   const MutexLock lock(mutex_);
   arenas_ = std::move(arenas);
+  is_from_store_ = true;
+  unpromised_.reset();
   for (const std::shared_ptr<Arena>& arena : arenas_) publish(*arena);
   return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -122,8 +123,9 @@ class SnapshotHost {
   Result<Welcome> take_in(const Hello& hello, const Guest& guest);
   // The arena that is there, or null; after all that speaks against this guest was looked at.
   Result<std::shared_ptr<Arena>> register_guest(const Hello& hello, const Guest& guest);
-  // How many slots of this size fit into the machine's memory, for each of so many ranks.
-  std::uint64_t slots_for(std::uint64_t bytes, std::uint64_t ranks);
+  // How many slots of this size, of so many that are wanted, the machine's memory has for one of so
+  // many ranks that still want some. They count as taken from then on.
+  std::uint64_t promise(std::uint64_t bytes, std::uint64_t slots, std::uint64_t ranks);
   void heard(std::uint32_t rank, std::uint64_t id, const std::string& text);
   void left(std::uint32_t rank, std::uint64_t id);
   void publish(Arena& arena) OUTLAST_REQUIRES(mutex_);
@@ -138,6 +140,11 @@ class SnapshotHost {
   std::map<std::uint32_t, Guest> guests_ OUTLAST_GUARDED_BY(mutex_);       // by rank
   bool is_used_ OUTLAST_GUARDED_BY(mutex_) = false;
   TrainerWords words_ OUTLAST_GUARDED_BY(mutex_);
+  std::set<std::uint32_t> done_ OUTLAST_GUARDED_BY(mutex_);  // ranks that said so
+  // What the arenas hold came from a checkpoint, and no trainer has had it.
+  bool is_from_store_ OUTLAST_GUARDED_BY(mutex_) = false;
+  // Of the machine's memory, in this life; none: not asked yet.
+  std::optional<std::uint64_t> unpromised_ OUTLAST_GUARDED_BY(mutex_);
   std::uint64_t asks_ OUTLAST_GUARDED_BY(mutex_) = 0;   // so many so far, in all lives
   std::uint64_t asked_ OUTLAST_GUARDED_BY(mutex_) = 0;  // the number of the last one; 0: none
   std::uint64_t ask_step_ OUTLAST_GUARDED_BY(mutex_) = 0;

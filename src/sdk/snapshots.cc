@@ -109,9 +109,8 @@ void Snapshots::metrics(const std::map<std::string, double>& values) {
 
 void Snapshots::done() {
   if (!state_->is_own_process() || state_->leaves) return;
-  if (state_->reached_step && state_->reached_step != state_->saved_step) {
-    state_->save(*state_->reached_step, false);
-  }
+  const std::optional<std::uint64_t> last = state_->reached_step;
+  if (last && last != state_->saved_step) state_->save(*last, false);
   if (State::Agent* const agent = state_->living_agent()) agent->link->send(sdk::kDoneMessage);
 }
 

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 namespace outlast::sdk {
 namespace {
@@ -149,8 +148,9 @@ class JsonReader {
   bool read_hex(std::uint32_t& code) {
     constexpr std::size_t kDigits = 4;
     if (rest_.size() < kDigits) return false;
-    const char* const end = rest_.data() + kDigits;
-    const auto read = std::from_chars(rest_.data(), end, code, 16);
+    const char* const begin = &rest_.front();
+    const char* const end = begin + kDigits;
+    const auto read = std::from_chars(begin, end, code, 16);
     rest_.remove_prefix(kDigits);
     return read.ec == std::errc() && read.ptr == end;
   }
@@ -185,12 +185,11 @@ class JsonReader {
       at += after;
       is_whole = false;
     }
-    const char* const end = rest_.data() + at;
+    const char* const begin = &rest_.front();
+    const char* const end = begin + at;
     std::uint64_t whole = 0;
-    if (is_whole && std::from_chars(rest_.data(), end, whole).ec == std::errc()) {
-      value.whole = whole;
-    }
-    const bool fits = std::from_chars(rest_.data(), end, value.number).ec == std::errc();
+    if (is_whole && std::from_chars(begin, end, whole).ec == std::errc()) value.whole = whole;
+    const bool fits = std::from_chars(begin, end, value.number).ec == std::errc();
     rest_.remove_prefix(at);
     return fits;
   }
