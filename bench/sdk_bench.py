@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 from programs import Program, Row
 from store_bench import MIB, progress
@@ -190,7 +191,7 @@ class SdkBench:
     # --- What it feels while the agent saves ---------------------------------------------------------
 
     def steps(self, every, beside=None):
-        """(begin, end) of the steps, and when the agent saved, in seconds."""
+        """(begin, end, processor's time) of the steps, and when the agent saved, in seconds."""
         times = self.scratch / "times"
         times.unlink(missing_ok=True)
         program = self.agent([self.options.trainer, "steps", self.scratch / "sizes", self.options.seconds, times], every)
@@ -207,7 +208,8 @@ class SdkBench:
         program.end()
         windows = [(when - event["seconds"], when) for when, event in program.events("saved")]
         data = times.read_bytes()
-        steps = [(begin / 1e9, end / 1e9) for begin, end in struct.iter_unpack("2Q", data[:len(data) // 16 * 16])]
+        steps = [tuple(nanoseconds / 1e9 for nanoseconds in step)
+                 for step in struct.iter_unpack("3Q", data[:len(data) // 24 * 24])]
         return steps, windows, saves
 
     def bench_steps(self, size):
@@ -227,19 +229,17 @@ class SdkBench:
         progress("")
         if any(len(steps) < 10 for rounds in kinds.values() for steps in rounds):
             sys.exit("sdk bench: a save is over before ten steps are done; use a larger --sizes or more --seconds")
-        means = {name: [statistics.fmean(end - begin for begin, end in steps) for steps in rounds]
-                 for name, rounds in kinds.items()}
-        medians = {name: [statistics.median(end - begin for begin, end in steps) for steps in rounds]
-                   for name, rounds in kinds.items()}
-        quiet = statistics.median(means["quiet"])
+        whole = middle_of(kinds, statistics.fmean, lambda step: step[1] - step[0])
+        medians = middle_of(kinds, statistics.median, lambda step: step[1] - step[0])
+        used = middle_of(kinds, statistics.fmean, lambda step: step[2])
         for name, title in (("saved", "step time while the agent saves"),
                             ("hashed", "   baseline: beside sha256sum, nothing saved")):
-            ours = statistics.median(means[name])
-            inflation = (ours / quiet - 1) * 100
-            middle = (statistics.median(medians[name]) / statistics.median(medians["quiet"]) - 1) * 100
+            inflation, by_medians, by_processor = (
+                (times[name] / times["quiet"] - 1) * 100 for times in (whole, medians, used))
             count = f"; {checkpoints} checkpoints" if name == "saved" else ""
-            self.add(Row(title, f"{ours * 1000:.3f} ms", f"nothing saved {quiet * 1000:.3f} ms; by medians {middle:+.1f} %{count}",
-                         f"{inflation:+.1f} %", "≤ 1 %" if name == "saved" else "", inflation <= 1 if name == "saved" else None))
+            self.add(Row(title, ms(whole[name]), f"nothing saved {ms(whole['quiet'])}; by medians {by_medians:+.1f} %, "
+                         f"by the processor's time {by_processor:+.1f} %{count}", f"{inflation:+.1f} %",
+                         "≤ 1 %" if name == "saved" else "", inflation <= 1 if name == "saved" else None))
 
     # --- The table -----------------------------------------------------------------------------------
 
@@ -258,6 +258,9 @@ class SdkBench:
 
     def run(self, size):
         self.rows = []
+        others = used_by_others()
+        if others > 0.1:
+            print(f"sdk bench: others use {others:.1f} processors: what happens beside a trainer is not worth much", flush=True)
         sizes = sizes_of(size * MIB)
         (self.scratch / "sizes").write_text("".join(f"{bytes_}\n" for bytes_ in sizes))
         for name, measure in (("copies", self.bench_copies), ("steps", self.bench_steps)):
@@ -273,6 +276,21 @@ def can(program, script):
     except OSError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def middle_of(kinds, average, time_of):
+    """For each kind the median of its rounds' averages."""
+    return {name: statistics.median(average(map(time_of, steps)) for steps in rounds) for name, rounds in kinds.items()}
+
+
+def used_by_others(seconds=2):
+    """How many processors are busy although nothing is measured."""
+    def busy():
+        fields = list(map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]))
+        return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")  # without idle and iowait
+    before = busy()
+    time.sleep(seconds)
+    return (busy() - before) / seconds
 
 
 def gather(found, more):

@@ -1,14 +1,15 @@
 // A trainer for measurements of snapshots, run by bench/sdk_bench.py. Its state is one tensor for
 // each line of SIZES, which has their bytes.
 //
-// usage: outlast-bench-sdk copies SIZES REPEATS GO          save() and save_async() beside memcpy()
-//        outlast-bench-sdk steps SIZES SECONDS TIMES        steps of about 5 ms, and a save() each
+// usage: outlast-bench-sdk copies SIZES REPEATS GO     save() and save_async() beside memcpy()
+//        outlast-bench-sdk steps SIZES SECONDS TIMES   steps of about 5 ms, and a save() each
 //        second
 //
-// "copies" saves once, waits until the file GO is there, measures, and prints one line of JSON, all
-// times in seconds. TIMES gets begin and end of each step, in nanoseconds of the monotonic clock, 8
-// bytes each.
+// "copies" saves twice, waits until the file GO is there, measures, and prints one line of JSON,
+// all times in seconds. TIMES gets three numbers of 8 bytes for each step, in nanoseconds: begin
+// and end on the monotonic clock, and the processor's time that it took.
 #include <sys/stat.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -33,6 +34,13 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::uint64_t nanoseconds(clockid_t clock) {
+  timespec now = {};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 // Weights between -1/8 and 1/8: random mantissas below few exponents.
@@ -188,19 +196,17 @@ void measure_steps(TrainingState& state, double seconds, const char* times_path)
   state.add_to(snapshots);
   std::FILE* const times = std::fopen(times_path, "wb");
   if (times == nullptr) throw std::runtime_error(std::string("cannot write ") + times_path);
-  const auto nanoseconds = [] {
-    return static_cast<std::uint64_t>(
-        std::chrono::nanoseconds(Clock::now().time_since_epoch()).count());
-  };
   std::uint64_t step = 0;
   const auto begin = Clock::now();
   while (seconds_since(begin) < seconds) {
     state.train(step);
     snapshots.save(++step);
     for (const auto saved = Clock::now(); seconds_since(saved) < kBetweenSaves;) {
-      std::uint64_t time[2] = {nanoseconds(), 0};
+      std::uint64_t time[3] = {nanoseconds(CLOCK_MONOTONIC), 0, 0};
+      const std::uint64_t used = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
       compute(kStepRounds);
-      time[1] = nanoseconds();
+      time[2] = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - used;
+      time[1] = nanoseconds(CLOCK_MONOTONIC);
       std::fwrite(time, sizeof(time), 1, times);
     }
     std::fflush(times);
