@@ -192,15 +192,15 @@ class SdkBench:
 
     def steps(self, every, beside=None):
         """(begin, end, processor's time) of the steps, and when the agent saved, in seconds."""
-        times = self.scratch / "times"
-        times.unlink(missing_ok=True)
-        program = self.agent([self.options.trainer, "steps", self.scratch / "sizes", self.options.seconds, times], every)
-        other = None
-        if beside:
-            program.event("saved")
-            other = subprocess.Popen(beside, stdout=subprocess.DEVNULL)
+        go, times = self.scratch / "go", self.scratch / "go.times"
+        go.unlink(missing_ok=True)
+        program = self.agent([self.options.trainer, "steps", self.scratch / "sizes", self.options.seconds, go], every)
+        program.event("saved")  # the first snapshot is always kept, which takes a while
+        os.sync()
+        go.touch()
+        other = subprocess.Popen(beside, stdout=subprocess.DEVNULL) if beside else None
         try:
-            saves = self.result(program)["saves"]
+            self.result(program)
         finally:
             if other:
                 other.kill()
@@ -210,25 +210,23 @@ class SdkBench:
         data = times.read_bytes()
         steps = [tuple(nanoseconds / 1e9 for nanoseconds in step)
                  for step in struct.iter_unpack("3Q", data[:len(data) // 24 * 24])]
-        return steps, windows, saves
+        return steps, windows[1:]
 
     def bench_steps(self, size):
         kinds = {"quiet": [], "saved": [], "hashed": []}
         checkpoints = 0
         for number in range(self.options.rounds):
             progress(f"{size} MiB: steps, {number + 1} of {self.options.rounds}")
-            # The first snapshot is always kept: the steps beside it are not quiet.
-            steps, windows, _ = self.steps("1h")
-            kinds["quiet"].append([step for step in steps if step[0] > windows[0][1]])
-            steps, windows, _ = self.steps("1h", beside=["sha256sum", "/dev/zero"])
-            kinds["hashed"].append([step for step in steps if step[0] > windows[0][1]])
-            steps, windows, _ = self.steps("1s")
+            kinds["quiet"].append(self.steps("1h")[0])
+            kinds["hashed"].append(self.steps("1h", beside=["sha256sum", "/dev/zero"])[0])
+            steps, windows = self.steps("1s")
             checkpoints += len(windows)
             kinds["saved"].append([step for step in steps
                                    if any(first <= step[0] and step[1] <= last for first, last in windows)])
         progress("")
         if any(len(steps) < 10 for rounds in kinds.values() for steps in rounds):
-            sys.exit("sdk bench: a save is over before ten steps are done; use a larger --sizes or more --seconds")
+            print("sdk bench: left out: step times, as there are not ten beside a save: more --seconds, or larger --sizes", flush=True)
+            return
         whole = middle_of(kinds, statistics.fmean, lambda step: step[1] - step[0])
         medians = middle_of(kinds, statistics.median, lambda step: step[1] - step[0])
         used = middle_of(kinds, statistics.fmean, lambda step: step[2])
@@ -314,7 +312,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="how often each trainer is started")
     parser.add_argument("--repeats", type=int, default=9, help="saves of each kind in a round")
     parser.add_argument("--torch-repeats", type=int, default=3, help="saves by PyTorch")
-    parser.add_argument("--seconds", type=int, default=15, help="of steps in each round")
+    parser.add_argument("--seconds", type=int, default=20, help="of steps in each round")
     parser.add_argument("--disk", default="/var/tmp", help="where PyTorch saves to")
     parser.add_argument("--case", action="append", help="copies or steps; all unless given")
     options = parser.parse_args()
