@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 from programs import Program, Row
 from store_bench import MIB, progress
@@ -190,16 +191,16 @@ class SdkBench:
     # --- What it feels while the agent saves ---------------------------------------------------------
 
     def steps(self, every, beside=None):
-        """(begin, end) of the steps, and when the agent saved, in seconds."""
-        times = self.scratch / "times"
-        times.unlink(missing_ok=True)
-        program = self.agent([self.options.trainer, "steps", self.scratch / "sizes", self.options.seconds, times], every)
-        other = None
-        if beside:
-            program.event("saved")
-            other = subprocess.Popen(beside, stdout=subprocess.DEVNULL)
+        """(begin, end, processor's time) of the steps, and when the agent saved, in seconds."""
+        go, times = self.scratch / "go", self.scratch / "go.times"
+        go.unlink(missing_ok=True)
+        program = self.agent([self.options.trainer, "steps", self.scratch / "sizes", self.options.seconds, go], every)
+        program.event("saved")  # the first snapshot is always kept, which takes a while
+        os.sync()
+        go.touch()
+        other = subprocess.Popen(beside, stdout=subprocess.DEVNULL) if beside else None
         try:
-            saves = self.result(program)["saves"]
+            self.result(program)
         finally:
             if other:
                 other.kill()
@@ -207,39 +208,36 @@ class SdkBench:
         program.end()
         windows = [(when - event["seconds"], when) for when, event in program.events("saved")]
         data = times.read_bytes()
-        steps = [(begin / 1e9, end / 1e9) for begin, end in struct.iter_unpack("2Q", data[:len(data) // 16 * 16])]
-        return steps, windows, saves
+        steps = [tuple(nanoseconds / 1e9 for nanoseconds in step)
+                 for step in struct.iter_unpack("3Q", data[:len(data) // 24 * 24])]
+        return steps, windows[1:]
 
     def bench_steps(self, size):
         kinds = {"quiet": [], "saved": [], "hashed": []}
         checkpoints = 0
         for number in range(self.options.rounds):
             progress(f"{size} MiB: steps, {number + 1} of {self.options.rounds}")
-            # The first snapshot is always kept: the steps beside it are not quiet.
-            steps, windows, _ = self.steps("1h")
-            kinds["quiet"].append([step for step in steps if step[0] > windows[0][1]])
-            steps, windows, _ = self.steps("1h", beside=["sha256sum", "/dev/zero"])
-            kinds["hashed"].append([step for step in steps if step[0] > windows[0][1]])
-            steps, windows, _ = self.steps("1s")
+            kinds["quiet"].append(self.steps("1h")[0])
+            kinds["hashed"].append(self.steps("1h", beside=["sha256sum", "/dev/zero"])[0])
+            steps, windows = self.steps("1s")
             checkpoints += len(windows)
             kinds["saved"].append([step for step in steps
                                    if any(first <= step[0] and step[1] <= last for first, last in windows)])
         progress("")
         if any(len(steps) < 10 for rounds in kinds.values() for steps in rounds):
-            sys.exit("sdk bench: a save is over before ten steps are done; use a larger --sizes or more --seconds")
-        means = {name: [statistics.fmean(end - begin for begin, end in steps) for steps in rounds]
-                 for name, rounds in kinds.items()}
-        medians = {name: [statistics.median(end - begin for begin, end in steps) for steps in rounds]
-                   for name, rounds in kinds.items()}
-        quiet = statistics.median(means["quiet"])
+            print("sdk bench: left out: step times, as there are not ten beside a save: more --seconds, or larger --sizes", flush=True)
+            return
+        whole = middle_of(kinds, statistics.fmean, lambda step: step[1] - step[0])
+        medians = middle_of(kinds, statistics.median, lambda step: step[1] - step[0])
+        used = middle_of(kinds, statistics.fmean, lambda step: step[2])
         for name, title in (("saved", "step time while the agent saves"),
                             ("hashed", "   baseline: beside sha256sum, nothing saved")):
-            ours = statistics.median(means[name])
-            inflation = (ours / quiet - 1) * 100
-            middle = (statistics.median(medians[name]) / statistics.median(medians["quiet"]) - 1) * 100
+            inflation, by_medians, by_processor = (
+                (times[name] / times["quiet"] - 1) * 100 for times in (whole, medians, used))
             count = f"; {checkpoints} checkpoints" if name == "saved" else ""
-            self.add(Row(title, f"{ours * 1000:.3f} ms", f"nothing saved {quiet * 1000:.3f} ms; by medians {middle:+.1f} %{count}",
-                         f"{inflation:+.1f} %", "≤ 1 %" if name == "saved" else "", inflation <= 1 if name == "saved" else None))
+            self.add(Row(title, ms(whole[name]), f"nothing saved {ms(whole['quiet'])}; by medians {by_medians:+.1f} %, "
+                         f"by the processor's time {by_processor:+.1f} %{count}", f"{inflation:+.1f} %",
+                         "≤ 1 %" if name == "saved" else "", inflation <= 1 if name == "saved" else None))
 
     # --- The table -----------------------------------------------------------------------------------
 
@@ -258,6 +256,9 @@ class SdkBench:
 
     def run(self, size):
         self.rows = []
+        others = used_by_others()
+        if others > 0.1:
+            print(f"sdk bench: others use {others:.1f} processors: what happens beside a trainer is not worth much", flush=True)
         sizes = sizes_of(size * MIB)
         (self.scratch / "sizes").write_text("".join(f"{bytes_}\n" for bytes_ in sizes))
         for name, measure in (("copies", self.bench_copies), ("steps", self.bench_steps)):
@@ -273,6 +274,21 @@ def can(program, script):
     except OSError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def middle_of(kinds, average, time_of):
+    """For each kind the median of its rounds' averages."""
+    return {name: statistics.median(average(map(time_of, steps)) for steps in rounds) for name, rounds in kinds.items()}
+
+
+def used_by_others(seconds=2):
+    """How many processors are busy although nothing is measured."""
+    def busy():
+        fields = list(map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]))
+        return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")  # without idle and iowait
+    before = busy()
+    time.sleep(seconds)
+    return (busy() - before) / seconds
 
 
 def gather(found, more):
@@ -296,7 +312,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="how often each trainer is started")
     parser.add_argument("--repeats", type=int, default=9, help="saves of each kind in a round")
     parser.add_argument("--torch-repeats", type=int, default=3, help="saves by PyTorch")
-    parser.add_argument("--seconds", type=int, default=15, help="of steps in each round")
+    parser.add_argument("--seconds", type=int, default=20, help="of steps in each round")
     parser.add_argument("--disk", default="/var/tmp", help="where PyTorch saves to")
     parser.add_argument("--case", action="append", help="copies or steps; all unless given")
     options = parser.parse_args()

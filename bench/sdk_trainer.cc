@@ -1,14 +1,14 @@
 // A trainer for measurements of snapshots, run by bench/sdk_bench.py. Its state is one tensor for
 // each line of SIZES, which has their bytes.
 //
-// usage: outlast-bench-sdk copies SIZES REPEATS GO          save() and save_async() beside memcpy()
-//        outlast-bench-sdk steps SIZES SECONDS TIMES        steps of about 5 ms, and a save() each
-//        second
+// usage: outlast-bench-sdk copies SIZES REPEATS GO    save() and save_async() beside memcpy()
+//        outlast-bench-sdk steps SIZES SECONDS GO     steps of about 5 ms, and a save() each second
 //
-// "copies" saves once, waits until the file GO is there, measures, and prints one line of JSON, all
-// times in seconds. TIMES gets begin and end of each step, in nanoseconds of the monotonic clock, 8
-// bytes each.
+// Both save, wait until the file GO is there, measure, and print one line of JSON, all times in
+// seconds. GO.times gets three numbers of 8 bytes for each step, in nanoseconds: begin and end on
+// the monotonic clock, and the processor's time that it took.
 #include <sys/stat.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -33,6 +33,13 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::uint64_t nanoseconds(clockid_t clock) {
+  timespec now = {};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 // Weights between -1/8 and 1/8: random mantissas below few exponents.
@@ -181,26 +188,26 @@ void measure_copies(const TrainingState& state, int repeats, const char* go) {
   snapshots.done();
 }
 
-void measure_steps(TrainingState& state, double seconds, const char* times_path) {
+void measure_steps(TrainingState& state, double seconds, const std::string& go) {
   constexpr int kStepRounds = 2600;
   constexpr double kBetweenSaves = 1;
   outlast::Snapshots snapshots;
   state.add_to(snapshots);
-  std::FILE* const times = std::fopen(times_path, "wb");
-  if (times == nullptr) throw std::runtime_error(std::string("cannot write ") + times_path);
-  const auto nanoseconds = [] {
-    return static_cast<std::uint64_t>(
-        std::chrono::nanoseconds(Clock::now().time_since_epoch()).count());
-  };
+  std::FILE* const times = std::fopen((go + ".times").c_str(), "wb");
+  if (times == nullptr) throw std::runtime_error("cannot write " + go + ".times");
   std::uint64_t step = 0;
+  snapshots.save(++step);
+  wait_for(go.c_str());
   const auto begin = Clock::now();
   while (seconds_since(begin) < seconds) {
     state.train(step);
     snapshots.save(++step);
     for (const auto saved = Clock::now(); seconds_since(saved) < kBetweenSaves;) {
-      std::uint64_t time[2] = {nanoseconds(), 0};
+      std::uint64_t time[3] = {nanoseconds(CLOCK_MONOTONIC), 0, 0};
+      const std::uint64_t used = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
       compute(kStepRounds);
-      time[1] = nanoseconds();
+      time[2] = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - used;
+      time[1] = nanoseconds(CLOCK_MONOTONIC);
       std::fwrite(time, sizeof(time), 1, times);
     }
     std::fflush(times);
@@ -218,7 +225,7 @@ int main(int count, char** words) {
   try {
     const std::string what = count == 5 ? words[1] : "";
     if (what != "copies" && what != "steps") {
-      std::fputs("usage: outlast-bench-sdk copies SIZES REPEATS GO | steps SIZES SECONDS TIMES\n",
+      std::fputs("usage: outlast-bench-sdk copies SIZES REPEATS GO | steps SIZES SECONDS GO\n",
                  stderr);
       return 2;
     }
