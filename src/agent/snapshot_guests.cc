@@ -165,6 +165,7 @@ Result<std::shared_ptr<Arena>> SnapshotHost::register_guest(const Hello& hello,
     arenas_.clear();
   }
   arenas_.resize(hello.ranks);
+  if (guests_.empty()) unpromised_.reset();
   guests_[hello.rank] = guest;
   is_used_ = true;
   is_from_store_ = false;

@@ -124,6 +124,23 @@ TEST(AttemptSnapshots, ATrainerThatCrashesGoesOnFromMemoryWhileTheRootIsAway) {
   EXPECT_EQ(trial.saved_steps().back(), kLastStep);
 }
 
+TEST(AttemptSnapshots, WhatACrashLeftInMemoryIsSavedBeforeTheMachineEnds) {
+  SnapshotTrial trial;
+  // In the second that a trainer that has failed is given before it is started again.
+  trial.news = [](notice::NoticeBoard& board, sys::World& world) {
+    (void)world.clock.sleep_for(kPace * 10 + std::chrono::milliseconds(600), {});
+    board.post({.source = "news", .ends = world.clock.mono_now() + seconds(20)});
+  };
+  trial.after = [](std::uint64_t step, SnapshotClient&) -> std::optional<int> {
+    return step == 10 ? std::optional(1) : std::nullopt;
+  };
+  AttemptEnding ending;
+  trial.run_to(ending);
+  EXPECT_EQ(ending.outcome, AttemptOutcome::kLeft) << ending.why;
+  EXPECT_EQ(trial.lives, 1);
+  EXPECT_EQ(trial.saved_steps().back(), 10U);
+}
+
 TEST(AttemptSnapshots, DoneIsDoneWhateverTheExitCode) {
   SnapshotTrial trial;
   trial.after = [](std::uint64_t step, SnapshotClient& client) -> std::optional<int> {

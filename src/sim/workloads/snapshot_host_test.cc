@@ -76,6 +76,7 @@ class HostTrial {
   static void save(SnapshotClient& client, std::uint64_t step) {
     EXPECT_TRUE(client.step_done(step, state_of(step), true));
   }
+  void pause() { (void)machine_.world().clock.sleep_for(std::chrono::milliseconds(10), {}); }
   void wait_until_all_left(const SnapshotHost& host) {
     while (host.has_guests()) {
       (void)machine_.world().clock.sleep_for(std::chrono::milliseconds(10), {});
@@ -155,11 +156,15 @@ TEST(SnapshotHost, SaysThatThereIsOneSlotOnly) {
 TEST(SnapshotHost, AStateThatGrowsBetweenLivesIsKept) {
   HostTrial trial;
   trial.run([&](SnapshotHost& host) {
-    trial.save(*trial.comes(0, 1), 3);
-    trial.wait_until_all_left(host);
+    trial.set_memory(1000 * kStateBytes);
+    const ClientPointer smaller = trial.comes(0, 1);
+    trial.save(*smaller, 2);
+    trial.save(*smaller, 3);
     const auto kept = host.begin_life();
     ASSERT_TRUE(kept);
     const ClientPointer larger = trial.comes(0, 1, 100 * kStateBytes);
+    EXPECT_EQ(larger->slots(), 2U);
+    EXPECT_EQ(larger->note(), "");
     const auto resumed = larger->resume();
     ASSERT_TRUE(resumed);
     EXPECT_EQ(resumed->step, 3U);
@@ -167,6 +172,53 @@ TEST(SnapshotHost, AStateThatGrowsBetweenLivesIsKept) {
     EXPECT_EQ(host.newest()->fingerprint(), kept->fingerprint());
     trial.save(*larger, 4);
     EXPECT_EQ(host.newest()->step, 4U);
+  });
+}
+
+TEST(SnapshotHost, PromisesNoMemoryTwice) {
+  HostTrial trial;
+  trial.run([&](SnapshotHost&) {
+    // Nobody has written into a slot yet when the next one comes.
+    trial.set_memory(kStateBytes * 4);
+    const ClientPointer first = trial.comes(0, 2);
+    const ClientPointer second = trial.comes(1, 2);
+    EXPECT_EQ(first->slots(), 1U);
+    EXPECT_EQ(second->slots(), 2U);
+    EXPECT_TRUE(trial.refusal_of({.rank = 0, .ranks = 2, .bytes = kStateBytes})
+                    .starts_with("rank 0 is process"));
+  });
+}
+
+TEST(SnapshotHost, BelievesOfMetricsWhatFitsIntoAnEntry) {
+  HostTrial trial;
+  trial.run([&](SnapshotHost& host) {
+    const ClientPointer client = trial.comes(0, 1);
+    client->send(R"({"type":"metrics","values":{"":1,"loss":0.5,"a\nb":1,"why":"text"}})");
+    client->send(R"({"type":"metrics","values":{")" + std::string(65, 'x') + R"(":1}})");
+    for (int i = 0; i < 300; ++i) {
+      client->send(R"({"type":"metrics","values":{"m)" + std::to_string(i) + R"(":1}})");
+    }
+    client->send(R"({"type":"metrics","values":{"loss":0.25}})");
+    client->done();
+    while (!host.words().is_done) trial.pause();
+    EXPECT_EQ(host.words().metrics.size(), 64U);
+    EXPECT_EQ(host.words().metrics.at("loss"), 0.25);
+    EXPECT_FALSE(host.words().metrics.contains(""));
+    EXPECT_FALSE(host.words().metrics.contains("a\nb"));
+  });
+}
+
+TEST(SnapshotHost, TheJobIsDoneWhenAllRanksSaySo) {
+  HostTrial trial;
+  trial.run([&](SnapshotHost& host) {
+    const ClientPointer first = trial.comes(0, 2);
+    const ClientPointer second = trial.comes(1, 2);
+    first->done();
+    first->progress(7, 9);
+    while (!host.words().total) trial.pause();
+    EXPECT_FALSE(host.words().is_done);
+    second->done();
+    while (!host.words().is_done) trial.pause();
   });
 }
 
