@@ -252,10 +252,7 @@ void SnapshotHost::heard(std::uint32_t rank, std::uint64_t id, const std::string
             std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*seconds));
       }
     } else if (*type == "done") {
-      // Each of them says so after its own last snapshot.
-      done_.insert(rank);
-      is_news = !words_.is_done;
-      words_.is_done = done_.size() == arenas_.size();
+      is_news = done_.insert(rank).second;
     } else if (*type == "progress" && rank == 0) {
       const Result<std::uint64_t> step = json_uint(*json, "step");
       const Result<std::uint64_t> total = json_uint(*json, "total");
