@@ -126,8 +126,8 @@ class Snapshots {
   // --- save nobody listens.
 
   std::optional<Notice> notice() const;
-  // Whether outlast would like a snapshot after this step: for those who do not use step_done().
-  // The next save answers.
+  // Whether outlast would like a snapshot after this step, which is done: for those who do not use
+  // step_done(). The next save answers.
   bool is_wanted(std::uint64_t step) const;
   void progress(std::uint64_t step, std::optional<std::uint64_t> total = {},
                 std::optional<double> epoch = {});
