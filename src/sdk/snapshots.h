@@ -47,10 +47,11 @@ struct Notice {
 };
 
 struct SnapshotOptions {
-  // Which process of the job this is, and of how many. Unless given: RANK and WORLD_SIZE, as
-  // torchrun sets them, or SLURM_PROCID and SLURM_NTASKS, or OMPI_COMM_WORLD_RANK and
-  // OMPI_COMM_WORLD_SIZE, or 0 of 1. A snapshot of the job counts when all of them have one of the
-  // same step.
+  // Which process of the job this is, and of how many; both or neither. Unless given: RANK and
+  // WORLD_SIZE, as torchrun sets them, or SLURM_PROCID and SLURM_NTASKS, in what srun has started
+  // (SLURM_STEP_ID is a number; a batch script is no rank), or OMPI_COMM_WORLD_RANK and
+  // OMPI_COMM_WORLD_SIZE, or 0 of 1. An empty variable is as none. A snapshot of the job counts
+  // when all of them have one of the same step.
   std::optional<std::uint32_t> rank = {};
   std::optional<std::uint32_t> ranks = {};
   // For copying; as many as this process may use, 4 at most, unless given.
