@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -20,6 +20,7 @@
 
 #include "sdk/copy_plan.h"
 #include "sdk/file_writer.h"
+#include "sdk/folder_lock.h"
 #include "sdk/own_fd.h"
 #include "sdk/own_rank.h"
 #include "sdk/say.h"
@@ -42,6 +43,11 @@ struct FileName {
 std::string name_of(const FileName& name) {
   return std::string(kPrefix) + std::to_string(name.step) + "-rank-" + std::to_string(name.rank) +
          "-of-" + std::to_string(name.ranks) + std::string(kSuffix);
+}
+
+// Of a file that this process is writing.
+std::string unfinished_end() {
+  return "." + std::to_string(::getpid()) + std::string(kUnfinished);
 }
 
 template <class Number>
@@ -100,22 +106,45 @@ std::string FileSnapshots::path_of(std::uint64_t step, std::uint32_t rank) const
   return folder_ + "/" + name_of({.step = step, .rank = rank, .ranks = own_.ranks});
 }
 
-void FileSnapshots::save(const SnapshotLayout& layout, std::uint64_t step,
-                         const std::vector<std::string>& blobs) {
+void FileSnapshots::take_folder() {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) fail_file("make the folder", folder_, error.value());
+  if (lock_) return;
+  lock_.emplace(folder_, own_);
+  remove_unfinished();
+}
+
+// What an earlier process of this rank was killed over. Without a lock it may be another's, which
+// is at work.
+void FileSnapshots::remove_unfinished() const {
+  const std::string own = "-rank-" + std::to_string(own_.rank) + "-of-" +
+                          std::to_string(own_.ranks) + std::string(kSuffix) + ".";
+  const std::string end = lock_->is_held() ? std::string(kUnfinished) : unfinished_end();
+  std::vector<std::filesystem::path> unfinished;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder_, error), last; !error && entry != last;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const bool is_own = name.starts_with(kPrefix) && name.find(own) != std::string::npos;
+    if (is_own && name.ends_with(end)) unfinished.push_back(entry->path());
+  }
+  std::error_code ignored;  // it is in nobody's way
+  for (const std::filesystem::path& path : unfinished) std::filesystem::remove(path, ignored);
+}
+
+void FileSnapshots::save(const SnapshotLayout& layout, std::uint64_t step,
+                         const std::vector<std::string>& blobs) {
+  take_folder();
   const std::string path = path_of(step, own_.rank);
-  const std::string unfinished = path + std::string(kUnfinished);
-  FileWriter writer(unfinished);
+  FileWriter writer(path + unfinished_end());
   writer.write(layout.head());
   writer.write(layout.tail(step, blobs));
   for (const Piece& piece : layout.plan().pieces()) {
     writer.write({reinterpret_cast<const char*>(piece.memory), piece.bytes});
   }
   for (const std::string& blob : blobs) writer.write(blob);
-  writer.sync();
-  if (std::rename(unfinished.c_str(), path.c_str()) != 0) fail_file("rename", unfinished, errno);
+  writer.finish(path);
   sync_folder(folder_);
   remove_old(step);
 }
@@ -142,18 +171,6 @@ void FileSnapshots::remove_old(std::uint64_t newest) const {
     if (step->first <= newest && ++kept <= kKept) continue;
     std::filesystem::remove(path_of(step->first, own_.rank), ignored);
   }
-  // What an earlier process of this rank was killed over.
-  const std::string own_end = "-rank-" + std::to_string(own_.rank) + "-of-" +
-                              std::to_string(own_.ranks) + std::string(kSuffix) +
-                              std::string(kUnfinished);
-  std::vector<std::filesystem::path> unfinished;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with(kPrefix) && name.ends_with(own_end)) unfinished.push_back(entry->path());
-  }
-  for (const std::filesystem::path& path : unfinished) std::filesystem::remove(path, ignored);
 }
 
 // Every rank judges the files of all, and so all come to the same step.
@@ -167,7 +184,8 @@ bool FileSnapshots::is_whole(std::uint64_t step, std::uint32_t rank) const {
   return false;
 }
 
-std::optional<FileSnapshots::Found> FileSnapshots::newest() const {
+std::optional<FileSnapshots::Found> FileSnapshots::newest() {
+  take_folder();
   const RanksOfStep found = look();
   for (auto step = found.rbegin(); step != found.rend(); ++step) {
     bool all = true;

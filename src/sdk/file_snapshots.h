@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sdk/folder_lock.h"
 #include "sdk/own_rank.h"
 #include "sdk/snapshot_layout.h"
 
@@ -32,7 +33,8 @@ class MappedFile {
 };
 
 // Snapshots as files in a folder that all ranks share: what a trainer has without outlast.
-// Confined to its owner.
+// From the first call on, no other process can have this rank in this folder: both functions throw
+// SnapshotError if one has it, or the folder cannot be written. Confined to its owner.
 class FileSnapshots {
  public:
   FileSnapshots(std::string folder, OwnRank own);
@@ -49,7 +51,7 @@ class FileSnapshots {
   };
   // This rank's part of the newest step that all ranks have whole. What is torn, or is no snapshot,
   // is passed over with a line on stderr.
-  std::optional<Found> newest() const;
+  std::optional<Found> newest();
 
  private:
   using RanksOfStep = std::map<std::uint64_t, std::set<std::uint32_t>>;
@@ -58,8 +60,12 @@ class FileSnapshots {
   bool is_whole(std::uint64_t step, std::uint32_t rank) const;
   void remove_old(std::uint64_t newest) const;
 
+  void take_folder();
+  void remove_unfinished() const;
+
   std::string folder_;
   OwnRank own_;
+  std::optional<FolderLock> lock_;
 };
 
 }  // namespace outlast::sdk

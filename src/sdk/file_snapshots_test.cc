@@ -47,7 +47,8 @@ struct FileTrainer {
 std::set<std::string> names_in(const std::string& folder) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    names.insert(entry.path().filename().string());
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".lock")) names.insert(name);
   }
   return names;
 }
@@ -122,7 +123,7 @@ TEST_F(FileSnapshotsTest, TornAndForeignFilesArePassedOver) {
   std::ofstream(file("snapshot-9-rank-0-of-1.safetensors"));
   std::filesystem::copy_file(sound, file("snapshot-10-rank-0-of-2.safetensors"));
   std::filesystem::copy_file(sound, file("snapshot-011-rank-0-of-1.safetensors"));
-  std::filesystem::copy_file(sound, file("snapshot-12-rank-0-of-1.safetensors.unfinished"));
+  std::filesystem::copy_file(sound, file("snapshot-12-rank-0-of-1.safetensors.7.unfinished"));
   ::testing::internal::CaptureStderr();
   trainer.fill(99);
   EXPECT_EQ(trainer.snapshots.resume(), 5U);
@@ -134,8 +135,6 @@ TEST_F(FileSnapshotsTest, TornAndForeignFilesArePassedOver) {
                                  "snapshot-9-rank-0-of-1.safetensors is no whole snapshot"}) {
     EXPECT_NE(said.find(part), std::string::npos) << said;
   }
-  trainer.snapshots.save(20);
-  EXPECT_FALSE(names_in(folder()).contains("snapshot-12-rank-0-of-1.safetensors.unfinished"));
 }
 
 TEST_F(FileSnapshotsTest, ResumeFromTheNewestStepThatAllRanksHave) {
@@ -158,13 +157,37 @@ TEST_F(FileSnapshotsTest, ResumeFromTheNewestStepThatAllRanksHave) {
   EXPECT_EQ(trainer.snapshots.resume(), std::nullopt);
 }
 
+TEST_F(FileSnapshotsTest, OnlyOneSavesARankInAFolder) {
+  FileTrainer trainer(options());
+  trainer.fill(1);
+  trainer.snapshots.save(1);
+  FileTrainer twin(options());
+  EXPECT_THROW(twin.snapshots.save(2), SnapshotError);
+  EXPECT_THROW(twin.snapshots.resume(), SnapshotError);
+  EXPECT_EQ(names_in(folder()), (std::set<std::string>{"snapshot-1-rank-0-of-1.safetensors"}));
+}
+
+TEST_F(FileSnapshotsTest, WhatARankWasKilledOverIsRemoved) {
+  std::filesystem::create_directories(folder());
+  const std::string killed = "snapshot-12-rank-0-of-2.safetensors.7.unfinished";
+  const std::string of_another = "snapshot-12-rank-1-of-2.safetensors.8.unfinished";
+  std::ofstream(file(killed)) << "half";
+  std::ofstream(file(of_another)) << "half";
+  FileTrainer trainer(options(0, 2));
+  trainer.snapshots.save(20);
+  EXPECT_EQ(names_in(folder()),
+            (std::set<std::string>{of_another, "snapshot-20-rank-0-of-2.safetensors"}));
+}
+
 TEST_F(FileSnapshotsTest, StepsWriteWhenTheIntervalHasPassed) {
   SnapshotOptions often = options();
   often.file_interval = std::chrono::milliseconds(0);
-  FileTrainer trainer(often);
-  EXPECT_TRUE(trainer.snapshots.step_done(1));
-  EXPECT_TRUE(trainer.snapshots.step_done(2));
-  EXPECT_EQ(trainer.snapshots.resume(), 2U);
+  {
+    FileTrainer trainer(often);
+    EXPECT_TRUE(trainer.snapshots.step_done(1));
+    EXPECT_TRUE(trainer.snapshots.step_done(2));
+    EXPECT_EQ(trainer.snapshots.resume(), 2U);
+  }
   SnapshotOptions never = options();
   never.file_interval = std::chrono::hours(1000);
   FileTrainer other(never);
@@ -190,8 +213,12 @@ TEST_F(FileSnapshotsTest, WhatCannotBeWrittenIsSaidAndThePreviousStays) {
   FileTrainer trainer(options());
   trainer.fill(1);
   trainer.snapshots.save(1);
-  std::filesystem::create_directory(file("snapshot-2-rank-0-of-1.safetensors.unfinished"));
+  std::filesystem::create_directory(file("snapshot-2-rank-0-of-1.safetensors"));
+  std::ofstream(file("snapshot-2-rank-0-of-1.safetensors/in the way"));
   EXPECT_THROW(trainer.snapshots.save(2), SnapshotError);
+  EXPECT_EQ(names_in(folder()), (std::set<std::string>{"snapshot-1-rank-0-of-1.safetensors",
+                                                       "snapshot-2-rank-0-of-1.safetensors"}));
+  std::filesystem::remove_all(file("snapshot-2-rank-0-of-1.safetensors"));
   trainer.fill(9);
   EXPECT_EQ(trainer.snapshots.resume(), 1U);
   EXPECT_TRUE(trainer.is_of(1));
