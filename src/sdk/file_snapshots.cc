@@ -71,7 +71,7 @@ std::optional<FileName> read_name(std::string_view text) {
                       take_word(rest, "-rank-") && take_number(rest, name.rank) &&
                       take_word(rest, "-of-") && take_number(rest, name.ranks) && rest == kSuffix;
   // The same numbers, written as nobody of us writes them, would be another file.
-  if (!is_one || name_of(name) != text) return std::nullopt;
+  if (!is_one || name_of(name) != text || name.rank >= name.ranks) return std::nullopt;
   return name;
 }
 
@@ -163,12 +163,18 @@ FileSnapshots::RanksOfStep FileSnapshots::look() const {
 void FileSnapshots::remove_old(std::uint64_t newest) const {
   constexpr int kKept = 2;
   int kept = 0;
+  bool has_common = false;
   const RanksOfStep found = look();
   std::error_code ignored;  // it is tried again after the next save
   for (auto step = found.rbegin(); step != found.rend(); ++step) {
     if (step->second.count(own_.rank) == 0) continue;
     // Later ones are of a training that was given up.
-    if (step->first <= newest && ++kept <= kKept) continue;
+    if (step->first <= newest) {
+      // Other ranks may be behind: what all have is where they would resume, however old it is.
+      const bool is_newest_common = !has_common && all_have(step->second);
+      has_common = has_common || is_newest_common;
+      if (++kept <= kKept || is_newest_common) continue;
+    }
     std::filesystem::remove(path_of(step->first, own_.rank), ignored);
   }
 }
@@ -188,10 +194,7 @@ std::optional<FileSnapshots::Found> FileSnapshots::newest() {
   take_folder();
   const RanksOfStep found = look();
   for (auto step = found.rbegin(); step != found.rend(); ++step) {
-    bool all = true;
-    for (std::uint32_t rank = 0; rank < own_.ranks && all; ++rank) {
-      all = step->second.count(rank) != 0;
-    }
+    bool all = all_have(step->second);
     for (std::uint32_t rank = 0; rank < own_.ranks && all; ++rank) {
       all = is_whole(step->first, rank);
     }

@@ -39,8 +39,9 @@ class FileSnapshots {
  public:
   FileSnapshots(std::string folder, OwnRank own);
 
-  // On the disk when it returns, whole or not at all; all but the two newest of this rank are
-  // removed. Throws SnapshotError if it cannot be written.
+  // On the disk when it returns, whole or not at all. Of this rank's there remain this one, the one
+  // before it, and the newest up to it that all ranks have; later ones are of a training that was
+  // given up. Throws SnapshotError if it cannot be written.
   void save(const SnapshotLayout& layout, std::uint64_t step,
             const std::vector<std::string>& blobs);
 
@@ -56,6 +57,7 @@ class FileSnapshots {
  private:
   using RanksOfStep = std::map<std::uint64_t, std::set<std::uint32_t>>;
   RanksOfStep look() const;
+  bool all_have(const std::set<std::uint32_t>& ranks) const { return ranks.size() == own_.ranks; }
   std::string path_of(std::uint64_t step, std::uint32_t rank) const;
   bool is_whole(std::uint64_t step, std::uint32_t rank) const;
   void remove_old(std::uint64_t newest) const;

@@ -179,6 +179,24 @@ TEST_F(FileSnapshotsTest, WhatARankWasKilledOverIsRemoved) {
             (std::set<std::string>{of_another, "snapshot-20-rank-0-of-2.safetensors"}));
 }
 
+TEST_F(FileSnapshotsTest, WhatAllRanksHaveStaysUntilTheyHaveALaterOne) {
+  FileTrainer fast(options(0, 2));
+  FileTrainer slow(options(1, 2));
+  slow.snapshots.save(10);
+  for (const std::uint64_t step : {10U, 20U, 30U, 40U}) fast.snapshots.save(step);
+  EXPECT_EQ(names_in(folder()),
+            (std::set<std::string>{
+                "snapshot-10-rank-0-of-2.safetensors", "snapshot-10-rank-1-of-2.safetensors",
+                "snapshot-30-rank-0-of-2.safetensors", "snapshot-40-rank-0-of-2.safetensors"}));
+  slow.snapshots.save(30);
+  slow.snapshots.save(40);
+  fast.snapshots.save(50);
+  EXPECT_EQ(names_in(folder()),
+            (std::set<std::string>{
+                "snapshot-30-rank-1-of-2.safetensors", "snapshot-40-rank-0-of-2.safetensors",
+                "snapshot-40-rank-1-of-2.safetensors", "snapshot-50-rank-0-of-2.safetensors"}));
+}
+
 TEST_F(FileSnapshotsTest, StepsWriteWhenTheIntervalHasPassed) {
   SnapshotOptions often = options();
   often.file_interval = std::chrono::milliseconds(0);
