@@ -111,16 +111,15 @@ void FileSnapshots::take_folder() {
   std::filesystem::create_directories(folder_, error);
   if (error) fail_file("make the folder", folder_, error.value());
   if (lock_) return;
-  lock_.emplace(folder_, own_);
-  remove_unfinished();
+  remove_unfinished(lock_.emplace(folder_, own_).is_held());
 }
 
 // What an earlier process of this rank was killed over. Without a lock it may be another's, which
 // is at work.
-void FileSnapshots::remove_unfinished() const {
+void FileSnapshots::remove_unfinished(bool is_locked) const {
   const std::string own = "-rank-" + std::to_string(own_.rank) + "-of-" +
                           std::to_string(own_.ranks) + std::string(kSuffix) + ".";
-  const std::string end = lock_->is_held() ? std::string(kUnfinished) : unfinished_end();
+  const std::string end = is_locked ? std::string(kUnfinished) : unfinished_end();
   std::vector<std::filesystem::path> unfinished;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder_, error), last; !error && entry != last;

@@ -63,7 +63,7 @@ class FileSnapshots {
   void remove_old(std::uint64_t newest) const;
 
   void take_folder();
-  void remove_unfinished() const;
+  void remove_unfinished(bool is_locked) const;
 
   std::string folder_;
   OwnRank own_;
