@@ -178,6 +178,19 @@ void FileSnapshots::remove_old(std::uint64_t newest) const {
   }
 }
 
+void FileSnapshots::give_up_after(std::optional<std::uint64_t> step) {
+  bool has_removed = false;
+  for (const auto& [found, ranks] : look()) {
+    if (ranks.count(own_.rank) == 0 || (step && found <= *step)) continue;
+    const std::string path = path_of(found, own_.rank);
+    std::error_code error;
+    std::filesystem::remove(path, error);
+    if (error) fail_file("remove", path, error.value());
+    has_removed = true;
+  }
+  if (has_removed) sync_folder(folder_);
+}
+
 // Every rank judges the files of all, and so all come to the same step.
 bool FileSnapshots::is_whole(std::uint64_t step, std::uint32_t rank) const {
   const std::string path = path_of(step, rank);

@@ -33,7 +33,7 @@ class MappedFile {
 };
 
 // Snapshots as files in a folder that all ranks share: what a trainer has without outlast.
-// From the first call on, no other process can have this rank in this folder: both functions throw
+// From the first call on, no other process can have this rank in this folder: all throw
 // SnapshotError if one has it, or the folder cannot be written. Confined to its owner.
 class FileSnapshots {
  public:
@@ -53,6 +53,9 @@ class FileSnapshots {
   // This rank's part of the newest step that all ranks have whole. What is torn, or is no snapshot,
   // is passed over with a line on stderr.
   std::optional<Found> newest();
+  // Before training goes on from `step`, or from the beginning: removes what this rank has of later
+  // steps, or of all. Another rank's new file must not be taken for the other part of an old one.
+  void give_up_after(std::optional<std::uint64_t> step);
 
  private:
   using RanksOfStep = std::map<std::uint64_t, std::set<std::uint32_t>>;

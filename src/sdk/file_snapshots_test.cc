@@ -197,6 +197,55 @@ TEST_F(FileSnapshotsTest, WhatAllRanksHaveStaysUntilTheyHaveALaterOne) {
                 "snapshot-40-rank-1-of-2.safetensors", "snapshot-50-rank-0-of-2.safetensors"}));
 }
 
+TEST_F(FileSnapshotsTest, AStepOfAnEarlierAttemptIsNeverHalfOfANewOne) {
+  for (const std::uint32_t rank : {0U, 1U}) {
+    FileTrainer trainer(options(rank, 2));
+    trainer.fill(90 + rank);
+    trainer.snapshots.save(90);
+    if (rank == 0) trainer.snapshots.save(100);
+  }
+  for (const std::uint32_t rank : {0U, 1U}) {
+    FileTrainer trainer(options(rank, 2));
+    EXPECT_EQ(trainer.snapshots.resume(), 90U);
+    if (rank == 1) trainer.snapshots.save(100);  // and rank 0 does not come to it
+  }
+  FileTrainer trainer(options(0, 2));
+  EXPECT_EQ(trainer.snapshots.resume(), 90U);
+  EXPECT_TRUE(trainer.is_of(90));
+  EXPECT_EQ(names_in(folder()), (std::set<std::string>{"snapshot-100-rank-1-of-2.safetensors",
+                                                       "snapshot-90-rank-0-of-2.safetensors",
+                                                       "snapshot-90-rank-1-of-2.safetensors"}));
+}
+
+TEST_F(FileSnapshotsTest, WhoStartsAnewLeavesNothingOfTheEarlierAttempt) {
+  {
+    FileTrainer trainer(options(0, 2));
+    trainer.snapshots.save(10);
+    trainer.snapshots.save(20);
+  }
+  FileTrainer other(options(1, 2));
+  other.snapshots.save(30);
+  FileTrainer trainer(options(0, 2));
+  EXPECT_EQ(trainer.snapshots.resume(), std::nullopt);
+  EXPECT_EQ(names_in(folder()), (std::set<std::string>{"snapshot-30-rank-1-of-2.safetensors"}));
+}
+
+TEST_F(FileSnapshotsTest, AResumeThatIsRefusedRemovesNothing) {
+  {
+    FileTrainer trainer(options(0, 2));
+    trainer.snapshots.save(10);
+    trainer.snapshots.save(20);
+    FileTrainer other(options(1, 2));
+    other.snapshots.save(10);
+  }
+  const std::set<std::string> before = names_in(folder());
+  std::vector<float> weights(3);
+  Snapshots snapshots(options(0, 2));
+  snapshots.add("weights", weights.data(), weights.size());
+  EXPECT_THROW(snapshots.resume(), SnapshotError);
+  EXPECT_EQ(names_in(folder()), before);
+}
+
 TEST_F(FileSnapshotsTest, StepsWriteWhenTheIntervalHasPassed) {
   SnapshotOptions often = options();
   often.file_interval = std::chrono::milliseconds(0);
