@@ -79,13 +79,14 @@ std::optional<FileName> read_name(std::string_view text) {
 
 MappedFile::MappedFile(const std::string& path) {
   const OwnFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return;
   struct stat found{};
-  if (!file || ::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) || found.st_size <= 0) {
-    return;
-  }
+  if (!file || ::fstat(file.get(), &found) != 0) fail_file("read", path, errno);
+  if (!S_ISREG(found.st_mode) || found.st_size <= 0) return;
   const auto size = static_cast<std::size_t>(found.st_size);
   void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (mapped != MAP_FAILED) bytes_ = {static_cast<std::byte*>(mapped), size};
+  if (mapped == MAP_FAILED) fail_file("read", path, errno);
+  bytes_ = {static_cast<std::byte*>(mapped), size};
 }
 
 MappedFile::~MappedFile() {
@@ -111,6 +112,10 @@ void FileSnapshots::take_folder() {
   std::filesystem::create_directories(folder_, error);
   if (error) fail_file("make the folder", folder_, error.value());
   if (lock_) return;
+  // Now, and not after the first hours of training.
+  if (::faccessat(AT_FDCWD, folder_.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    fail_file("write into", folder_, errno);
+  }
   remove_unfinished(lock_.emplace(folder_, own_).is_held());
 }
 
@@ -148,22 +153,31 @@ void FileSnapshots::save(const SnapshotLayout& layout, std::uint64_t step,
   remove_old(step);
 }
 
-FileSnapshots::RanksOfStep FileSnapshots::look() const {
-  RanksOfStep found;
+FileSnapshots::Seen FileSnapshots::look() const {
+  Seen seen;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
        entry.increment(error)) {
     const auto name = read_name(entry->path().filename().string());
-    if (name && name->ranks == own_.ranks) found[name->step].insert(name->rank);
+    if (!name) continue;
+    if (name->ranks == own_.ranks) {
+      seen.ranks_of_step[name->step].insert(name->rank);
+    } else {
+      seen.other_counts.insert(name->ranks);
+    }
   }
-  return found;
+  // To see none where there are some would be to start anew without need.
+  if (error && error != std::errc::no_such_file_or_directory) {
+    fail_file("read the folder", folder_, error.value());
+  }
+  return seen;
 }
 
 void FileSnapshots::remove_old(std::uint64_t newest) const {
   constexpr int kKept = 2;
   int kept = 0;
   bool has_common = false;
-  const RanksOfStep found = look();
+  const auto found = look().ranks_of_step;
   std::error_code ignored;  // it is tried again after the next save
   for (auto step = found.rbegin(); step != found.rend(); ++step) {
     if (step->second.count(own_.rank) == 0) continue;
@@ -180,7 +194,8 @@ void FileSnapshots::remove_old(std::uint64_t newest) const {
 
 void FileSnapshots::give_up_after(std::optional<std::uint64_t> step) {
   bool has_removed = false;
-  for (const auto& [found, ranks] : look()) {
+  const Seen seen = look();
+  for (const auto& [found, ranks] : seen.ranks_of_step) {
     if (ranks.count(own_.rank) == 0 || (step && found <= *step)) continue;
     const std::string path = path_of(found, own_.rank);
     std::error_code error;
@@ -202,9 +217,23 @@ bool FileSnapshots::is_whole(std::uint64_t step, std::uint32_t rank) const {
   return false;
 }
 
+void FileSnapshots::say_why_none(const Seen& seen) const {
+  const std::string begins = ", and training starts from the beginning";
+  const std::string ranks = std::to_string(own_.ranks);
+  if (!seen.ranks_of_step.empty()) {
+    say(folder_ + " has snapshots, but no step that is whole for " +
+        (own_.ranks == 1 ? "this rank" : "all " + ranks + " ranks") + ": those of rank " +
+        std::to_string(own_.rank) + " are removed" + begins);
+  } else if (!seen.other_counts.empty()) {
+    say(folder_ + " has snapshots of a job of " + std::to_string(*seen.other_counts.rbegin()) +
+        " ranks, and this one has " + ranks + ": they are left as they are" + begins);
+  }
+}
+
 std::optional<FileSnapshots::Found> FileSnapshots::newest() {
   take_folder();
-  const RanksOfStep found = look();
+  const Seen seen = look();
+  const auto& found = seen.ranks_of_step;
   for (auto step = found.rbegin(); step != found.rend(); ++step) {
     bool all = all_have(step->second);
     for (std::uint32_t rank = 0; rank < own_.ranks && all; ++rank) {
@@ -214,6 +243,7 @@ std::optional<FileSnapshots::Found> FileSnapshots::newest() {
     const std::string path = path_of(step->first, own_.rank);
     return Found{.step = step->first, .path = path, .file = MappedFile(path)};
   }
+  say_why_none(seen);
   return std::nullopt;
 }
 

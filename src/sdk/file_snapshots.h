@@ -15,7 +15,8 @@
 
 namespace outlast::sdk {
 
-// A file, mapped to be read. Empty if there is none, or it is empty itself.
+// A file, mapped to be read. Empty if there is none, or it is empty itself; throws SnapshotError if
+// there is one that cannot be read.
 class MappedFile {
  public:
   MappedFile() = default;
@@ -51,17 +52,22 @@ class FileSnapshots {
     MappedFile file = {};
   };
   // This rank's part of the newest step that all ranks have whole. What is torn, or is no snapshot,
-  // is passed over with a line on stderr.
+  // is passed over with a line on stderr, and so is it said if there are snapshots, but none to
+  // resume from. Throws SnapshotError if that cannot be known.
   std::optional<Found> newest();
   // Before training goes on from `step`, or from the beginning: removes what this rank has of later
   // steps, or of all. Another rank's new file must not be taken for the other part of an old one.
   void give_up_after(std::optional<std::uint64_t> step);
 
  private:
-  using RanksOfStep = std::map<std::uint64_t, std::set<std::uint32_t>>;
-  RanksOfStep look() const;
+  struct Seen {
+    std::map<std::uint64_t, std::set<std::uint32_t>> ranks_of_step = {};
+    std::set<std::uint32_t> other_counts = {};  // of ranks, in jobs that had more or fewer
+  };
+  Seen look() const;
   bool all_have(const std::set<std::uint32_t>& ranks) const { return ranks.size() == own_.ranks; }
   std::string path_of(std::uint64_t step, std::uint32_t rank) const;
+  void say_why_none(const Seen& seen) const;
   bool is_whole(std::uint64_t step, std::uint32_t rank) const;
   void remove_old(std::uint64_t newest) const;
 
