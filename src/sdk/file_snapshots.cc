@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -20,6 +20,7 @@
 
 #include "sdk/copy_plan.h"
 #include "sdk/file_writer.h"
+#include "sdk/folder_lock.h"
 #include "sdk/own_fd.h"
 #include "sdk/own_rank.h"
 #include "sdk/say.h"
@@ -44,6 +45,11 @@ std::string name_of(const FileName& name) {
          "-of-" + std::to_string(name.ranks) + std::string(kSuffix);
 }
 
+// Of a file that this process is writing.
+std::string unfinished_end() {
+  return "." + std::to_string(::getpid()) + std::string(kUnfinished);
+}
+
 template <class Number>
 bool take_number(std::string_view& text, Number& number) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -65,7 +71,7 @@ std::optional<FileName> read_name(std::string_view text) {
                       take_word(rest, "-rank-") && take_number(rest, name.rank) &&
                       take_word(rest, "-of-") && take_number(rest, name.ranks) && rest == kSuffix;
   // The same numbers, written as nobody of us writes them, would be another file.
-  if (!is_one || name_of(name) != text) return std::nullopt;
+  if (!is_one || name_of(name) != text || name.rank >= name.ranks) return std::nullopt;
   return name;
 }
 
@@ -73,13 +79,14 @@ std::optional<FileName> read_name(std::string_view text) {
 
 MappedFile::MappedFile(const std::string& path) {
   const OwnFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return;
   struct stat found{};
-  if (!file || ::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) || found.st_size <= 0) {
-    return;
-  }
+  if (!file || ::fstat(file.get(), &found) != 0) fail_file("read", path, errno);
+  if (!S_ISREG(found.st_mode) || found.st_size <= 0) return;
   const auto size = static_cast<std::size_t>(found.st_size);
   void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (mapped != MAP_FAILED) bytes_ = {static_cast<std::byte*>(mapped), size};
+  if (mapped == MAP_FAILED) fail_file("read", path, errno);
+  bytes_ = {static_cast<std::byte*>(mapped), size};
 }
 
 MappedFile::~MappedFile() {
@@ -100,60 +107,103 @@ std::string FileSnapshots::path_of(std::uint64_t step, std::uint32_t rank) const
   return folder_ + "/" + name_of({.step = step, .rank = rank, .ranks = own_.ranks});
 }
 
-void FileSnapshots::save(const SnapshotLayout& layout, std::uint64_t step,
-                         const std::vector<std::string>& blobs) {
+void FileSnapshots::take_folder() {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) fail_file("make the folder", folder_, error.value());
+  if (lock_) return;
+  // Now, and not after the first hours of training.
+  if (::faccessat(AT_FDCWD, folder_.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    fail_file("write into", folder_, errno);
+  }
+  remove_unfinished(lock_.emplace(folder_, own_).is_held());
+}
+
+// What an earlier process of this rank was killed over. Without a lock it may be another's, which
+// is at work.
+void FileSnapshots::remove_unfinished(bool is_locked) const {
+  const std::string own = "-rank-" + std::to_string(own_.rank) + "-of-" +
+                          std::to_string(own_.ranks) + std::string(kSuffix) + ".";
+  const std::string end = is_locked ? std::string(kUnfinished) : unfinished_end();
+  std::vector<std::filesystem::path> unfinished;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder_, error), last; !error && entry != last;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const bool is_own = name.starts_with(kPrefix) && name.find(own) != std::string::npos;
+    if (is_own && name.ends_with(end)) unfinished.push_back(entry->path());
+  }
+  std::error_code ignored;  // it is in nobody's way
+  for (const std::filesystem::path& path : unfinished) std::filesystem::remove(path, ignored);
+}
+
+void FileSnapshots::save(const SnapshotLayout& layout, std::uint64_t step,
+                         const std::vector<std::string>& blobs) {
+  take_folder();
   const std::string path = path_of(step, own_.rank);
-  const std::string unfinished = path + std::string(kUnfinished);
-  FileWriter writer(unfinished);
+  FileWriter writer(path + unfinished_end());
   writer.write(layout.head());
   writer.write(layout.tail(step, blobs));
   for (const Piece& piece : layout.plan().pieces()) {
     writer.write({reinterpret_cast<const char*>(piece.memory), piece.bytes});
   }
   for (const std::string& blob : blobs) writer.write(blob);
-  writer.sync();
-  if (std::rename(unfinished.c_str(), path.c_str()) != 0) fail_file("rename", unfinished, errno);
+  writer.finish(path);
   sync_folder(folder_);
   remove_old(step);
 }
 
-FileSnapshots::RanksOfStep FileSnapshots::look() const {
-  RanksOfStep found;
+FileSnapshots::Seen FileSnapshots::look() const {
+  Seen seen;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
        entry.increment(error)) {
     const auto name = read_name(entry->path().filename().string());
-    if (name && name->ranks == own_.ranks) found[name->step].insert(name->rank);
+    if (!name) continue;
+    if (name->ranks == own_.ranks) {
+      seen.ranks_of_step[name->step].insert(name->rank);
+    } else {
+      seen.other_counts.insert(name->ranks);
+    }
   }
-  return found;
+  // To see none where there are some would be to start anew without need.
+  if (error && error != std::errc::no_such_file_or_directory) {
+    fail_file("read the folder", folder_, error.value());
+  }
+  return seen;
 }
 
 void FileSnapshots::remove_old(std::uint64_t newest) const {
   constexpr int kKept = 2;
   int kept = 0;
-  const RanksOfStep found = look();
+  bool has_common = false;
+  const auto found = look().ranks_of_step;
   std::error_code ignored;  // it is tried again after the next save
   for (auto step = found.rbegin(); step != found.rend(); ++step) {
     if (step->second.count(own_.rank) == 0) continue;
     // Later ones are of a training that was given up.
-    if (step->first <= newest && ++kept <= kKept) continue;
+    if (step->first <= newest) {
+      // Other ranks may be behind: what all have is where they would resume, however old it is.
+      const bool is_newest_common = !has_common && all_have(step->second);
+      has_common = has_common || is_newest_common;
+      if (++kept <= kKept || is_newest_common) continue;
+    }
     std::filesystem::remove(path_of(step->first, own_.rank), ignored);
   }
-  // What an earlier process of this rank was killed over.
-  const std::string own_end = "-rank-" + std::to_string(own_.rank) + "-of-" +
-                              std::to_string(own_.ranks) + std::string(kSuffix) +
-                              std::string(kUnfinished);
-  std::vector<std::filesystem::path> unfinished;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with(kPrefix) && name.ends_with(own_end)) unfinished.push_back(entry->path());
+}
+
+void FileSnapshots::give_up_after(std::optional<std::uint64_t> step) {
+  bool has_removed = false;
+  const Seen seen = look();
+  for (const auto& [found, ranks] : seen.ranks_of_step) {
+    if (ranks.count(own_.rank) == 0 || (step && found <= *step)) continue;
+    const std::string path = path_of(found, own_.rank);
+    std::error_code error;
+    std::filesystem::remove(path, error);
+    if (error) fail_file("remove", path, error.value());
+    has_removed = true;
   }
-  for (const std::filesystem::path& path : unfinished) std::filesystem::remove(path, ignored);
+  if (has_removed) sync_folder(folder_);
 }
 
 // Every rank judges the files of all, and so all come to the same step.
@@ -167,13 +217,25 @@ bool FileSnapshots::is_whole(std::uint64_t step, std::uint32_t rank) const {
   return false;
 }
 
-std::optional<FileSnapshots::Found> FileSnapshots::newest() const {
-  const RanksOfStep found = look();
+void FileSnapshots::say_why_none(const Seen& seen) const {
+  const std::string begins = ", and training starts from the beginning";
+  const std::string ranks = std::to_string(own_.ranks);
+  if (!seen.ranks_of_step.empty()) {
+    say(folder_ + " has snapshots, but no step that is whole for " +
+        (own_.ranks == 1 ? "this rank" : "all " + ranks + " ranks") + ": those of rank " +
+        std::to_string(own_.rank) + " are removed" + begins);
+  } else if (!seen.other_counts.empty()) {
+    say(folder_ + " has snapshots of a job of " + std::to_string(*seen.other_counts.rbegin()) +
+        " ranks, and this one has " + ranks + ": they are left as they are" + begins);
+  }
+}
+
+std::optional<FileSnapshots::Found> FileSnapshots::newest() {
+  take_folder();
+  const Seen seen = look();
+  const auto& found = seen.ranks_of_step;
   for (auto step = found.rbegin(); step != found.rend(); ++step) {
-    bool all = true;
-    for (std::uint32_t rank = 0; rank < own_.ranks && all; ++rank) {
-      all = step->second.count(rank) != 0;
-    }
+    bool all = all_have(step->second);
     for (std::uint32_t rank = 0; rank < own_.ranks && all; ++rank) {
       all = is_whole(step->first, rank);
     }
@@ -181,6 +243,7 @@ std::optional<FileSnapshots::Found> FileSnapshots::newest() const {
     const std::string path = path_of(step->first, own_.rank);
     return Found{.step = step->first, .path = path, .file = MappedFile(path)};
   }
+  say_why_none(seen);
   return std::nullopt;
 }
 

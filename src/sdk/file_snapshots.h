@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "sdk/folder_lock.h"
 #include "sdk/own_rank.h"
 #include "sdk/snapshot_layout.h"
 
 namespace outlast::sdk {
 
-// A file, mapped to be read. Empty if there is none, or it is empty itself.
+// A file, mapped to be read. Empty if there is none, or it is empty itself; throws SnapshotError if
+// there is one that cannot be read.
 class MappedFile {
  public:
   MappedFile() = default;
@@ -32,13 +34,15 @@ class MappedFile {
 };
 
 // Snapshots as files in a folder that all ranks share: what a trainer has without outlast.
-// Confined to its owner.
+// From the first call on, no other process can have this rank in this folder: all throw
+// SnapshotError if one has it, or the folder cannot be written. Confined to its owner.
 class FileSnapshots {
  public:
   FileSnapshots(std::string folder, OwnRank own);
 
-  // On the disk when it returns, whole or not at all; all but the two newest of this rank are
-  // removed. Throws SnapshotError if it cannot be written.
+  // On the disk when it returns, whole or not at all. Of this rank's there remain this one, the one
+  // before it, and the newest up to it that all ranks have; later ones are of a training that was
+  // given up. Throws SnapshotError if it cannot be written.
   void save(const SnapshotLayout& layout, std::uint64_t step,
             const std::vector<std::string>& blobs);
 
@@ -48,18 +52,31 @@ class FileSnapshots {
     MappedFile file = {};
   };
   // This rank's part of the newest step that all ranks have whole. What is torn, or is no snapshot,
-  // is passed over with a line on stderr.
-  std::optional<Found> newest() const;
+  // is passed over with a line on stderr, and so is it said if there are snapshots, but none to
+  // resume from. Throws SnapshotError if that cannot be known.
+  std::optional<Found> newest();
+  // Before training goes on from `step`, or from the beginning: removes what this rank has of later
+  // steps, or of all. Another rank's new file must not be taken for the other part of an old one.
+  void give_up_after(std::optional<std::uint64_t> step);
 
  private:
-  using RanksOfStep = std::map<std::uint64_t, std::set<std::uint32_t>>;
-  RanksOfStep look() const;
+  struct Seen {
+    std::map<std::uint64_t, std::set<std::uint32_t>> ranks_of_step = {};
+    std::set<std::uint32_t> other_counts = {};  // of ranks, in jobs that had more or fewer
+  };
+  Seen look() const;
+  bool all_have(const std::set<std::uint32_t>& ranks) const { return ranks.size() == own_.ranks; }
   std::string path_of(std::uint64_t step, std::uint32_t rank) const;
+  void say_why_none(const Seen& seen) const;
   bool is_whole(std::uint64_t step, std::uint32_t rank) const;
   void remove_old(std::uint64_t newest) const;
 
+  void take_folder();
+  void remove_unfinished(bool is_locked) const;
+
   std::string folder_;
   OwnRank own_;
+  std::optional<FolderLock> lock_;
 };
 
 }  // namespace outlast::sdk

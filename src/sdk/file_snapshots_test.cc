@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -11,58 +10,12 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "sdk/snapshots.h"
-#include "sdk/testing/fake_agent.h"
+#include "sdk/testing/file_trainer.h"
 
 namespace outlast {
 namespace {
-
-// A trainer without outlast around it.
-struct FileTrainer {
-  std::vector<float> weights = std::vector<float>(1'000'000);
-  std::uint64_t seen = 0;
-  std::string blob;
-  Snapshots snapshots;
-
-  explicit FileTrainer(const SnapshotOptions& options) : snapshots(options) {
-    snapshots.add("weights", weights.data(), weights.size());
-    snapshots.add_value("seen", &seen);
-    snapshots.add_blob(
-        "blob", 10, [this] { return blob; }, [this](std::string_view bytes) { blob = bytes; });
-  }
-  void fill(std::uint64_t step) {
-    weights.assign(weights.size(), static_cast<float>(step));
-    seen = step;
-    blob = std::to_string(step);
-  }
-  bool is_of(std::uint64_t step) const {
-    return weights == std::vector<float>(weights.size(), static_cast<float>(step)) &&
-           seen == step && blob == std::to_string(step);
-  }
-};
-
-std::set<std::string> names_in(const std::string& folder) {
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    names.insert(entry.path().filename().string());
-  }
-  return names;
-}
-
-class FileSnapshotsTest : public ::testing::Test {
- protected:
-  SnapshotOptions options(std::uint32_t rank = 0, std::uint32_t ranks = 1) const {
-    return {.rank = rank, .ranks = ranks, .folder = folder()};
-  }
-  std::string folder() const { return temp_.path() + "/a/b"; }
-  std::string file(const std::string& name) const { return folder() + "/" + name; }
-
- private:
-  sdk::TestFolder temp_;
-};
 
 TEST_F(FileSnapshotsTest, AreWrittenAndReadWithoutOutlast) {
   {
@@ -122,7 +75,7 @@ TEST_F(FileSnapshotsTest, TornAndForeignFilesArePassedOver) {
   std::ofstream(file("snapshot-9-rank-0-of-1.safetensors"));
   std::filesystem::copy_file(sound, file("snapshot-10-rank-0-of-2.safetensors"));
   std::filesystem::copy_file(sound, file("snapshot-011-rank-0-of-1.safetensors"));
-  std::filesystem::copy_file(sound, file("snapshot-12-rank-0-of-1.safetensors.unfinished"));
+  std::filesystem::copy_file(sound, file("snapshot-12-rank-0-of-1.safetensors.7.unfinished"));
   ::testing::internal::CaptureStderr();
   trainer.fill(99);
   EXPECT_EQ(trainer.snapshots.resume(), 5U);
@@ -134,37 +87,17 @@ TEST_F(FileSnapshotsTest, TornAndForeignFilesArePassedOver) {
                                  "snapshot-9-rank-0-of-1.safetensors is no whole snapshot"}) {
     EXPECT_NE(said.find(part), std::string::npos) << said;
   }
-  trainer.snapshots.save(20);
-  EXPECT_FALSE(names_in(folder()).contains("snapshot-12-rank-0-of-1.safetensors.unfinished"));
-}
-
-TEST_F(FileSnapshotsTest, ResumeFromTheNewestStepThatAllRanksHave) {
-  for (const std::uint32_t rank : {0U, 1U, 2U}) {
-    FileTrainer trainer(options(rank, 3));
-    for (const std::uint64_t step : {10U, 20U, 30U}) {
-      if (step == 30 && rank == 1) continue;
-      trainer.fill(step + rank);
-      trainer.snapshots.save(step);
-    }
-  }
-  for (const std::uint32_t rank : {0U, 1U, 2U}) {
-    FileTrainer trainer(options(rank, 3));
-    EXPECT_EQ(trainer.snapshots.resume(), 20U);
-    EXPECT_TRUE(trainer.is_of(20 + rank));
-  }
-  // If what one of them has is torn, it is so for all.
-  std::filesystem::resize_file(file("snapshot-20-rank-2-of-3.safetensors"), 100);
-  FileTrainer trainer(options(0, 3));
-  EXPECT_EQ(trainer.snapshots.resume(), std::nullopt);
 }
 
 TEST_F(FileSnapshotsTest, StepsWriteWhenTheIntervalHasPassed) {
   SnapshotOptions often = options();
   often.file_interval = std::chrono::milliseconds(0);
-  FileTrainer trainer(often);
-  EXPECT_TRUE(trainer.snapshots.step_done(1));
-  EXPECT_TRUE(trainer.snapshots.step_done(2));
-  EXPECT_EQ(trainer.snapshots.resume(), 2U);
+  {
+    FileTrainer trainer(often);
+    EXPECT_TRUE(trainer.snapshots.step_done(1));
+    EXPECT_TRUE(trainer.snapshots.step_done(2));
+    EXPECT_EQ(trainer.snapshots.resume(), 2U);
+  }
   SnapshotOptions never = options();
   never.file_interval = std::chrono::hours(1000);
   FileTrainer other(never);
@@ -173,28 +106,40 @@ TEST_F(FileSnapshotsTest, StepsWriteWhenTheIntervalHasPassed) {
   EXPECT_EQ(other.snapshots.resume(), 2U);
 }
 
-TEST_F(FileSnapshotsTest, SeveralRanksAreToldToSetEverySteps) {
-  SnapshotOptions often = options(1, 2);
-  often.file_interval = std::chrono::milliseconds(0);
-  FileTrainer trainer(often);
-  ::testing::internal::CaptureStderr();
-  EXPECT_TRUE(trainer.snapshots.step_done(1));
-  EXPECT_TRUE(trainer.snapshots.step_done(2));
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "outlast: several processes without outlast save nothing by themselves: set "
-            "every_steps\n");
-  EXPECT_FALSE(std::filesystem::exists(folder()));
-}
-
 TEST_F(FileSnapshotsTest, WhatCannotBeWrittenIsSaidAndThePreviousStays) {
   FileTrainer trainer(options());
   trainer.fill(1);
   trainer.snapshots.save(1);
-  std::filesystem::create_directory(file("snapshot-2-rank-0-of-1.safetensors.unfinished"));
+  std::filesystem::create_directory(file("snapshot-2-rank-0-of-1.safetensors"));
+  std::ofstream(file("snapshot-2-rank-0-of-1.safetensors/in the way"));
   EXPECT_THROW(trainer.snapshots.save(2), SnapshotError);
+  EXPECT_EQ(names_in(folder()), (std::set<std::string>{"snapshot-1-rank-0-of-1.safetensors",
+                                                       "snapshot-2-rank-0-of-1.safetensors"}));
+  std::filesystem::remove_all(file("snapshot-2-rank-0-of-1.safetensors"));
   trainer.fill(9);
   EXPECT_EQ(trainer.snapshots.resume(), 1U);
   EXPECT_TRUE(trainer.is_of(1));
+}
+
+TEST_F(FileSnapshotsTest, AFolderThatCannotBeWrittenIsSaidBeforeTraining) {
+  std::filesystem::create_directories(folder());
+  std::ofstream(file("file")) << "no folder";
+  for (const std::string& bad : {file("file"), file("file/below"), std::string("/proc/nothing")}) {
+    SnapshotOptions elsewhere = options();
+    elsewhere.folder = bad;
+    FileTrainer trainer(elsewhere);
+    EXPECT_THROW(trainer.snapshots.resume(), SnapshotError) << bad;
+    EXPECT_THROW(trainer.snapshots.save(1), SnapshotError) << bad;
+  }
+}
+
+TEST_F(FileSnapshotsTest, AFileThatCannotBeReadIsNotPassedOver) {
+  FileTrainer trainer(options());
+  trainer.snapshots.save(1);
+  const std::string loop = "snapshot-2-rank-0-of-1.safetensors";
+  std::filesystem::create_symlink(loop, file(loop));
+  EXPECT_THROW(trainer.snapshots.resume(), SnapshotError);
+  EXPECT_TRUE(names_in(folder()).contains("snapshot-1-rank-0-of-1.safetensors"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,8 +32,12 @@ void fail_file(std::string_view what, const std::string& path, int error_number)
 
 FileWriter::FileWriter(std::string path)
     : path_(std::move(path)),
-      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode)) {
+      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode)) {
   if (!file_) fail_file("write", path_, errno);
+}
+
+FileWriter::~FileWriter() {
+  if (!is_finished_) ::unlink(path_.c_str());
 }
 
 void FileWriter::write(std::string_view bytes) {
@@ -51,20 +56,17 @@ void FileWriter::put(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_.get(), bytes.data(), std::min(bytes.size(), kWriteMax));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", errno);
+    if (written < 0) fail_file("write", path_, errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
-void FileWriter::sync() {
+void FileWriter::finish(const std::string& name) {
   put(waiting_);
   waiting_.clear();
-  if (::fsync(file_.get()) != 0) fail("sync", errno);
-}
-
-void FileWriter::fail(std::string_view what, int error_number) {
-  ::unlink(path_.c_str());
-  fail_file(what, path_, error_number);
+  if (::fsync(file_.get()) != 0) fail_file("sync", path_, errno);
+  if (std::rename(path_.c_str(), name.c_str()) != 0) fail_file("rename", path_, errno);
+  is_finished_ = true;
 }
 
 void sync_folder(const std::string& folder) {

@@ -88,7 +88,9 @@ std::optional<Notice> Snapshots::notice() const {
 }
 
 bool Snapshots::is_wanted(std::uint64_t step) const {
-  return state_->is_own_process() && state_->open_ask(step) != 0;
+  if (!state_->is_own_process()) return false;
+  state_->reach(step);
+  return state_->open_ask(step) != 0;
 }
 
 void Snapshots::progress(std::uint64_t step, std::optional<std::uint64_t> total,
@@ -96,7 +98,7 @@ void Snapshots::progress(std::uint64_t step, std::optional<std::uint64_t> total,
   if (!state_->is_own_process()) return;
   State::Agent* const agent = state_->living_agent();
   if (agent == nullptr) return;
-  agent->arena->words().store(sdk::kStep, step + 1);
+  state_->reach(step);
   agent->link->send(sdk::progress_message({.step = step, .total = total, .epoch = epoch}));
 }
 

@@ -47,10 +47,11 @@ struct Notice {
 };
 
 struct SnapshotOptions {
-  // Which process of the job this is, and of how many. Unless given: RANK and WORLD_SIZE, as
-  // torchrun sets them, or SLURM_PROCID and SLURM_NTASKS, or OMPI_COMM_WORLD_RANK and
-  // OMPI_COMM_WORLD_SIZE, or 0 of 1. A snapshot of the job counts when all of them have one of the
-  // same step.
+  // Which process of the job this is, and of how many; both or neither. Unless given: RANK and
+  // WORLD_SIZE, as torchrun sets them, or SLURM_PROCID and SLURM_NTASKS, in what srun has started
+  // (SLURM_STEP_ID is a number; a batch script is no rank), or OMPI_COMM_WORLD_RANK and
+  // OMPI_COMM_WORLD_SIZE, or 0 of 1. An empty variable is as none. A snapshot of the job counts
+  // when all of them have one of the same step.
   std::optional<std::uint32_t> rank = {};
   std::optional<std::uint32_t> ranks = {};
   // For copying; as many as this process may use, 4 at most, unless given.
@@ -67,7 +68,7 @@ struct SnapshotOptions {
 // The state of one process. Everything in it is registered once, before resume(); from then on it
 // must stay where it is and keep its size. Belongs to the thread that made it, and to this process:
 // a child made by fork() must not use it, which is refused. Every call throws SnapshotError where
-// it says so, and changes nothing then.
+// it says so; what is registered is not changed then.
 class Snapshots {
  public:
   explicit Snapshots(SnapshotOptions options = {});
@@ -95,7 +96,14 @@ class Snapshots {
   // changed then. Throws if there is one that does not fit what was registered, naming the first
   // tensor that differs, and both shapes; if nothing is registered; and if outlast refuses, which
   // the first save says too if there was no resume(): the state is larger than the memory, or
-  // another process has this rank.
+  // another process has this rank. All that is looked at before anything is changed. What a blob's
+  // `set` throws comes out as it is: the tensors and the blobs before it are those of the snapshot
+  // by then, and the others are not, so that nothing may be trained on that.
+  //
+  // Without outlast it is the newest step that all ranks have in the folder; this rank's files of
+  // later steps are removed, and all of its files if there is no such step, which is said on
+  // stderr. Throws also if the folder cannot be read or written, or another process saves this rank
+  // there, as the first save does.
   std::optional<std::uint64_t> resume();
 
   // --- After each step
@@ -106,8 +114,9 @@ class Snapshots {
   bool step_done(std::uint64_t step, std::optional<std::uint64_t> total = {});
 
   // Takes a snapshot: returns when all is copied. Throws if nothing is registered, or a blob is
-  // longer than it may be, or, without outlast, if the file cannot be written. Once outlast has
-  // died it does nothing.
+  // longer than it may be, or, without outlast, if the file cannot be written. Of this
+  // rank's files there remain this one, the one before it, and the newest that all ranks have. Once
+  // outlast has died it does nothing.
   void save(std::uint64_t step);
   // The same, while training goes on: what is registered must not change before before_update() has
   // returned; every other call that needs it waits as well. A blob's `get` is called at once.
@@ -126,8 +135,8 @@ class Snapshots {
   // --- save nobody listens.
 
   std::optional<Notice> notice() const;
-  // Whether outlast would like a snapshot after this step: for those who do not use step_done().
-  // The next save answers.
+  // Whether outlast would like a snapshot after this step, which is done: for those who do not use
+  // step_done(). The next save answers.
   bool is_wanted(std::uint64_t step) const;
   void progress(std::uint64_t step, std::optional<std::uint64_t> total = {},
                 std::optional<double> epoch = {});

@@ -36,9 +36,10 @@ std::optional<std::uint64_t> Snapshots::State::resume() {
   now.crew.wait();
   if (!now.agent) {
     const auto newest = files.newest();
-    if (!newest) return std::nullopt;
-    put_back(newest->file.bytes(), newest->path);
-    return newest->step;
+    if (newest) put_back(newest->file.bytes(), newest->path);
+    const auto step = newest ? std::optional(newest->step) : std::nullopt;
+    files.give_up_after(step);
+    return step;
   }
   // Whole, and stays so: nobody but us writes here.
   sdk::ArenaWords words = now.agent->arena->words();

@@ -113,6 +113,14 @@ Snapshots::State::Agent* Snapshots::State::living_agent() const {
   return session_->agent.get();
 }
 
+void Snapshots::State::reach(std::uint64_t step) const {
+  const Agent* const agent = living_agent();
+  if (agent == nullptr) return;
+  sdk::ArenaWords words = agent->arena->words();
+  words.store(sdk::kStep, step + 1);
+  words.fence();
+}
+
 std::uint64_t Snapshots::State::open_ask(std::uint64_t step) const {
   const Agent* const agent = living_agent();
   if (agent == nullptr) return 0;
@@ -138,6 +146,7 @@ void Snapshots::State::save(std::uint64_t step, bool returns_at_once) {
   now.crew.wait();
   // Before a slot is touched: a blob that is too long, or cannot be had, changes nothing.
   std::vector<std::string> blobs = take_blobs();
+  reach(step);
   if (!now.agent) {
     files.save(now.layout, step, blobs);
   } else if (Agent* const agent = living_agent(); agent != nullptr) {
@@ -174,7 +183,7 @@ bool Snapshots::State::is_due(std::uint64_t step) {
 void Snapshots::State::send_progress(std::uint64_t step, std::optional<std::uint64_t> total) {
   const Agent* const agent = living_agent();
   if (agent == nullptr) return;
-  agent->arena->words().store(sdk::kStep, step + 1);
+  reach(step);
   const Clock::time_point now = Clock::now();
   // The last step of all is always told.
   if (now - last_progress_ < kProgressEvery && !(total && step >= *total)) return;

@@ -61,6 +61,9 @@ class Snapshots::State {
 
   // The agent, if there is one that lives; never begins a session.
   Agent* living_agent() const;
+  // Lets the agent see that this step is done, before whatever is looked at next: of several ranks
+  // it names a step that none has passed.
+  void reach(std::uint64_t step) const;
   // The wish that a snapshot of this step would answer; 0 if there is none.
   std::uint64_t open_ask(std::uint64_t step) const;
 

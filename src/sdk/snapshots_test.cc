@@ -156,6 +156,19 @@ TEST(Snapshots, AWishIsAnsweredFromItsStepOn) {
   EXPECT_FALSE(trainer.snapshots.is_wanted(7));
 }
 
+TEST(Snapshots, TheAgentSeesTheStepOfWhoeverAsksOrSaves) {
+  sdk::FakeAgent agent;
+  Trainer trainer;
+  EXPECT_EQ(trainer.snapshots.resume(), std::nullopt);
+  EXPECT_EQ(agent.words().load(sdk::kStep), 0U);
+  EXPECT_FALSE(trainer.snapshots.is_wanted(4));
+  EXPECT_EQ(agent.words().load(sdk::kStep), 5U);
+  trainer.snapshots.save(6);
+  EXPECT_EQ(agent.words().load(sdk::kStep), 7U);
+  trainer.snapshots.save_async(8);
+  EXPECT_EQ(agent.words().load(sdk::kStep), 9U);
+}
+
 TEST(Snapshots, LeavesAfterTheAnswerToAnOddWish) {
   sdk::FakeAgent agent;
   {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -219,6 +220,40 @@ TEST(SnapshotsTrouble, AnotherStateThanTheSnapshotsIsRefusedAndNothingChanges) {
   EXPECT_TRUE(has(refused([&] { snapshots.resume(); }),
                   "'weights' is registered as F32 [500], and the snapshot has it as F32 [1000]"));
   EXPECT_EQ(weights, std::vector<float>(500, 7));
+}
+
+TEST(SnapshotsTrouble, WhatABlobsSetThrowsComesOutAfterTheTensorsAreBack) {
+  sdk::FakeAgent agent;
+  {
+    SmallTrainer trainer;
+    trainer.weights.assign(1000, 5);
+    trainer.snapshots.save(1);
+  }
+  agent.wait_for_ends(1);
+  std::vector<float> weights(1000, 7);
+  Snapshots snapshots;
+  snapshots.add("weights", weights.data(), weights.size());
+  snapshots.add_blob(
+      "blob", 10, [] { return std::string(); },
+      [](std::string_view bytes) { throw std::runtime_error("not " + std::string(bytes)); });
+  EXPECT_THROW(snapshots.resume(), std::runtime_error);
+  EXPECT_EQ(weights, std::vector<float>(1000, 5));
+}
+
+TEST(SnapshotsTrouble, ALongerBlobThanIsRegisteredIsRefusedAndNothingChanges) {
+  sdk::FakeAgent agent;
+  {
+    SmallTrainer trainer;
+    trainer.snapshots.save(1);
+  }
+  agent.wait_for_ends(1);
+  std::vector<float> weights(1000, 7);
+  Snapshots snapshots;
+  snapshots.add("weights", weights.data(), weights.size());
+  snapshots.add_blob(
+      "blob", 4, [] { return std::string(); }, [](std::string_view /*bytes*/) { FAIL(); });
+  EXPECT_TRUE(has(refused([&] { snapshots.resume(); }), "'blob' is registered as a blob of at"));
+  EXPECT_EQ(weights, std::vector<float>(1000, 7));
 }
 
 TEST(SnapshotsTrouble, RanksThatCannotBeAreRefused) {
