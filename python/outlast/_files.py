@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
 from typing import Iterable, Optional
 
 from outlast._errors import SnapshotError
+from outlast._folder_lock import FolderLock, take
 from outlast._layout import step_in
 from outlast._memory import Mapping
 
 _NAME = re.compile(r"snapshot-(0|[1-9][0-9]*)-rank-(0|[1-9][0-9]*)-of-([1-9][0-9]*)\.safetensors")
+# What a writer was killed over: this package's, and the C++ library's.
+_UNFINISHED = re.compile(
+    r"(?:\.snapshot|snapshot-[0-9]+)-rank-([0-9]+)-of-([0-9]+)(?:(?:\.[0-9]+)?\.new|\.safetensors.*\.unfinished)"
+)
 _KEPT = 2
 
 
@@ -21,6 +27,29 @@ class SnapshotFiles:
     def __init__(self, folder: str, rank: int, ranks: int):
         self.folder = os.fspath(folder)
         self._rank, self._ranks = rank, ranks
+        self._lock: Optional[FolderLock] = None
+
+    def own(self) -> FolderLock:
+        """Makes the folder, and this the process that writes this rank's files there, until close(). SnapshotError if
+        another one does, or nothing can be written there."""
+        if self._lock is not None:
+            return self._lock
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            if not os.access(self.folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            self._lock, is_new = take(self.folder, self._rank, self._ranks)
+            if is_new:
+                for name in os.listdir(self.folder):
+                    match = _UNFINISHED.fullmatch(name)
+                    if match and (int(match[1]), int(match[2])) == (self._rank, self._ranks):
+                        os.unlink(os.path.join(self.folder, name))
+        except OSError as error:
+            raise SnapshotError(f"cannot save into {self.folder}: {error.strerror}") from error
+        return self._lock
+
+    def close(self) -> None:
+        self._lock = None
 
     def path(self, step: int, rank: Optional[int] = None) -> str:
         rank = self._rank if rank is None else rank
@@ -64,21 +93,22 @@ class SnapshotFiles:
     def write(self, step: int, parts: Iterable) -> None:
         """Whole or not at all; then removes all but the two newest, and those of later steps, which belong to a
         training that was given up."""
-        beside = os.path.join(self.folder, f".snapshot-rank-{self._rank}-of-{self._ranks}.new")
+        beside = os.path.join(self.folder, f".snapshot-rank-{self._rank}-of-{self._ranks}.{os.getpid()}.new")
+        lock = self.own()
         try:
-            os.makedirs(self.folder, exist_ok=True)
-            with open(beside, "wb") as file:
-                for part in parts:
-                    file.write(part)
-                file.flush()
-                os.fsync(file.fileno())
-            os.rename(beside, self.path(step))
-            self._sync_folder()
-            mine = sorted(self._steps().get(self._rank, set()))
-            kept = [other for other in mine if other <= step][-_KEPT:]
-            for other in mine:
-                if other not in kept:
-                    os.unlink(self.path(other))
+            with lock.writing:
+                with open(beside, "xb") as file:
+                    for part in parts:
+                        file.write(part)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.rename(beside, self.path(step))
+                self._sync_folder()
+                mine = sorted(self._steps().get(self._rank, set()))
+                kept = [other for other in mine if other <= step][-_KEPT:]
+                for other in mine:
+                    if other not in kept:
+                        os.unlink(self.path(other))
         except OSError as error:
             raise SnapshotError(f"cannot save into {self.folder}: {error.strerror}") from error
 

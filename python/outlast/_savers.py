@@ -113,6 +113,7 @@ class FileSaver:
         return int(time.time() // self._interval) if self._interval > 0 else -1
 
     def resume(self) -> Optional[int]:
+        self._files.own()
         step = self._files.newest()
         if step is None:
             return None
@@ -143,3 +144,6 @@ class FileSaver:
         self._turn = self._turn_now()
         self._files.write(step, self._state.parts(step, blobs))
         self._saved_at = time.monotonic()
+
+    def close(self) -> None:
+        self._files.close()

@@ -284,6 +284,7 @@ class Snapshots:
             if self._arena is not None:
                 self._arena.close()
                 self._arena = None
+            self._files.close()
 
     def __enter__(self) -> "Snapshots":
         return self
