@@ -146,7 +146,7 @@ class Async(WithAgent):
             snapshots.add("a", bytearray(10 << 20))
             snapshots.save_async(1)
         self.assertEqual(self.agent.newest()[0], 1)
-        self.assertEqual(self.agent.told("saved"), {"type": "saved"})
+        self.assertEqual(self.agent.told("saved"), {"type": "saved", "seconds": 0.0})
         self.assertTrue(self.agent.messages.empty())
         with self.assertRaisesRegex(outlast.SnapshotError, "closed"):
             snapshots.save(2)
