@@ -68,25 +68,27 @@ class SnapshotFiles:
         path = self.path(step, rank)
         try:
             mapping = self.map(step, rank)
-            try:
-                if step_in(mapping.view(), path) == step:
-                    return True
-                why = f"{path} is of another step than its name says"
-            finally:
-                mapping.close()
+        except FileNotFoundError:  # its rank came to this judgement, too, and has removed it
+            return False
+        try:
+            if step_in(mapping.view(), path) == step:
+                return True
+            why = f"{path} is of another step than its name says"
         except SnapshotError as error:
             why = str(error)
+        finally:
+            mapping.close()
         print(f"outlast: {why}; it is passed over", file=sys.stderr)
         return False
 
     def map(self, step: int, rank: Optional[int] = None) -> Mapping:
+        """SnapshotError if it cannot be read, FileNotFoundError if it is not there."""
         path = self.path(step, rank)
         try:
             with open(path, "rb") as file:
-                size = os.fstat(file.fileno()).st_size
-                if size < 8:
-                    raise SnapshotError(f"{path} is no whole snapshot: it has {size} bytes")
-                return Mapping(file.fileno(), size, is_shared=False)
+                return Mapping(file.fileno(), os.fstat(file.fileno()).st_size, is_shared=False)
+        except FileNotFoundError:
+            raise
         except OSError as error:
             raise SnapshotError(f"cannot read {path}: {error.strerror}") from error
 
@@ -111,6 +113,20 @@ class SnapshotFiles:
                         os.unlink(self.path(other))
         except OSError as error:
             raise SnapshotError(f"cannot save into {self.folder}: {error.strerror}") from error
+
+    def forget_after(self, step: Optional[int]) -> None:
+        """Removes this rank's files of later steps than the one that was resumed, all if none was. They are of a
+        training that was given up: together with new ones of other ranks they would be believed."""
+        lock = self.own()
+        try:
+            with lock.writing:
+                later = [other for other in self._steps().get(self._rank, set()) if step is None or other > step]
+                for other in later:
+                    os.unlink(self.path(other))
+                if later:
+                    self._sync_folder()
+        except OSError as error:
+            raise SnapshotError(f"cannot remove old snapshots from {self.folder}: {error.strerror}") from error
 
     def _steps(self) -> dict[int, set[int]]:
         """Of each rank, of a training with as many as this one."""

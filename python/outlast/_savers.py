@@ -116,12 +116,14 @@ class FileSaver:
         self._files.own()
         step = self._files.newest()
         if step is None:
+            self._files.forget_after(None)
             return None
         mapping = self._files.map(step)
         try:
             self._state.read_from(mapping.address, mapping.size, self._files.path(step))
         finally:
             mapping.close()
+        self._files.forget_after(step)
         return step
 
     def reached(self, step: int) -> None:

@@ -78,6 +78,35 @@ class Files(unittest.TestCase):
             self.assertEqual(weights[0], 1000 * rank + 4)
         self.assertIsNone(self.trainer(rank=0, ranks=3)[0].resume())
 
+    def test_ranks_never_resume_from_steps_of_two_trainings(self):
+        first = [self.trainer(rank=rank, ranks=2)[0] for rank in (0, 1)]
+        for snapshots in first:
+            snapshots.save(90)
+        first[0].save(100)  # the other one was killed before
+        second = [self.trainer(rank=rank, ranks=2) for rank in (0, 1)]
+        self.assertEqual([snapshots.resume() for snapshots, _ in second], [90, 90])
+        self.assertEqual(self.steps(0, 2), [90])
+        second[1][0].save(100)  # and now the first one
+        self.assertEqual([self.trainer(rank=rank, ranks=2)[0].resume() for rank in (0, 1)], [90, 90])
+
+    def test_without_a_step_that_all_ranks_have_each_removes_its_own(self):
+        for rank, step in ((0, 5), (1, 6)):
+            self.trainer(rank=rank, ranks=2)[0].save(step)
+        self.assertIsNone(self.trainer(rank=0, ranks=2)[0].resume())
+        self.assertEqual((self.steps(0, 2), self.steps(1, 2)), ([], [6]))
+
+    def test_what_does_not_fit_or_cannot_be_read_is_not_removed(self):
+        self.trainer()[0].save(5)
+        self.trainer()[0].save(6)
+        other = outlast.Snapshots(folder=self.folder)
+        other.add("others", bytearray(1))
+        with self.assertRaises(outlast.SnapshotError):
+            other.resume()
+        with mock.patch("builtins.open", side_effect=PermissionError(13, "Permission denied")):
+            with self.assertRaisesRegex(outlast.SnapshotError, "cannot read .*: Permission denied"):
+                self.trainer()[0].resume()
+        self.assertEqual(self.steps(), [5, 6])
+
     def test_step_done_saves_by_the_interval(self):
         with mock.patch("outlast._savers.time.monotonic") as clock:
             clock.return_value = 0.0
