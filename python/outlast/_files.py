@@ -57,9 +57,7 @@ class SnapshotFiles:
 
     def newest(self) -> Optional[int]:
         """The newest step that all ranks have, whole. Every rank judges the files of all, and so all come to the same."""
-        steps = self._steps()
-        common = set.intersection(*(steps.get(rank, set()) for rank in range(self._ranks)))
-        for step in sorted(common, reverse=True):
+        for step in sorted(self._common(self._steps()), reverse=True):
             if all(self._is_whole(step, rank) for rank in range(self._ranks)):
                 return step
         return None
@@ -93,8 +91,8 @@ class SnapshotFiles:
             raise SnapshotError(f"cannot read {path}: {error.strerror}") from error
 
     def write(self, step: int, parts: Iterable) -> None:
-        """Whole or not at all; then removes all but the two newest, and those of later steps, which belong to a
-        training that was given up."""
+        """Whole or not at all. Then the two newest up to it are kept, and the newest that all ranks have, from which a
+        resume would begin now; later ones belong to a training that was given up."""
         beside = os.path.join(self.folder, f".snapshot-rank-{self._rank}-of-{self._ranks}.{os.getpid()}.new")
         lock = self.own()
         try:
@@ -106,8 +104,10 @@ class SnapshotFiles:
                     os.fsync(file.fileno())
                 os.rename(beside, self.path(step))
                 self._sync_folder()
-                mine = sorted(self._steps().get(self._rank, set()))
+                steps = self._steps()
+                mine = sorted(steps.get(self._rank, set()))
                 kept = [other for other in mine if other <= step][-_KEPT:]
+                kept += sorted(other for other in self._common(steps) if other <= step)[-1:]
                 for other in mine:
                     if other not in kept:
                         os.unlink(self.path(other))
@@ -142,6 +142,9 @@ class SnapshotFiles:
             if match and int(match[3]) == self._ranks:
                 found.setdefault(int(match[2]), set()).add(int(match[1]))
         return found
+
+    def _common(self, steps: dict[int, set[int]]) -> set[int]:
+        return set.intersection(*(steps.get(rank, set()) for rank in range(self._ranks)))
 
     def _sync_folder(self) -> None:
         fd = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)

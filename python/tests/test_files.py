@@ -89,6 +89,19 @@ class Files(unittest.TestCase):
         second[1][0].save(100)  # and now the first one
         self.assertEqual([self.trainer(rank=rank, ranks=2)[0].resume() for rank in (0, 1)], [90, 90])
 
+    def test_the_newest_step_that_all_ranks_have_is_kept_however_far_one_is(self):
+        ahead, behind = (self.trainer(rank=rank, ranks=2)[0] for rank in (0, 1))
+        for step in (10, 20):
+            ahead.save(step)
+            behind.save(step)
+        for step in (30, 40, 50):
+            ahead.save(step)
+        self.assertEqual(self.steps(0, 2), [20, 40, 50])
+        behind.save(40)
+        ahead.save(60)
+        self.assertEqual(self.steps(0, 2), [40, 50, 60])
+        self.assertEqual([self.trainer(rank=rank, ranks=2)[0].resume() for rank in (0, 1)], [40, 40])
+
     def test_without_a_step_that_all_ranks_have_each_removes_its_own(self):
         for rank, step in ((0, 5), (1, 6)):
             self.trainer(rank=rank, ranks=2)[0].save(step)
