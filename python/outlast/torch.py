@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from typing import Any, Callable, Iterable, Mapping, Optional
 
 import torch
@@ -88,11 +89,12 @@ class Snapshots(SteppingSnapshots):
         step = optimizer.step  # torch before 2.0
 
         @functools.wraps(step)
-        def wait_and_step(*arguments: Any, **named: Any) -> Any:
+        def wait_and_step(_: Any, *arguments: Any, **named: Any) -> Any:
             self.before_update()
             return step(*arguments, **named)
 
-        optimizer.step = wait_and_step
+        # A method, as it was: a scheduler that is made later asks whose it is.
+        optimizer.step = types.MethodType(wait_and_step, optimizer)
 
     def generators(self) -> dict:
         """The states of all random generators."""
