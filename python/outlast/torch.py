@@ -17,11 +17,11 @@ import torch
 from outlast import SnapshotError, _torch_state
 from outlast._steps import SteppingSnapshots
 from outlast._torch_cuda import CardCopies
+from outlast._torch_module import ModuleState
 from outlast._torch_sampler import ResumableSampler, endless, rank_and_ranks
 from outlast._torch_state import (
     OBJECT_BYTES_MIN,
     DictState,
-    ModuleState,
     OptimizerState,
     RandomState,
     dtype_name,
@@ -39,7 +39,8 @@ class Snapshots(SteppingSnapshots):
     """All that the next step depends on: each part (a module, an optimizer, a scheduler, a scaler, a sampler, or
     anything with state_dict() and load_state_dict()), and the random generators of Python, NumPy, torch and its cards.
     Parts are called "model", "optimizer", … after their kind, in the order given; `parts` gives them names of their
-    own. A module must be on its device, in its final type, before it is given.
+    own. A module must be on its device, in its final type, before it is given; a parameter of it that is replaced by
+    another later is told by the next save.
 
     What belongs to save_async(): the optimizers that were given wait for it by themselves before they change anything.
 
@@ -166,6 +167,9 @@ class Snapshots(SteppingSnapshots):
             self._cards.begin(self._devices, self._card_tensors)
 
     def resume(self) -> Optional[int]:
+        for part in self._parts:
+            if isinstance(part, ModuleState):
+                part.check()
         step = super().resume()
         if step is not None:
             # The generators last: what others do when they are put back may draw.

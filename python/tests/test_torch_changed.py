@@ -1,0 +1,76 @@
+"""A module or an optimizer that is not what was registered any more is told, and never saved or resumed wrongly."""
+
+import tempfile
+import unittest
+
+try:
+    import torch
+    from torch import nn
+
+    import outlast.torch
+except ImportError as missing:
+    raise unittest.SkipTest(f"PyTorch is not installed here ({missing}): python/tests/install-frameworks") from None
+
+import outlast
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def snapshots(self, *parts, **options):
+        snapshots = outlast.torch.Snapshots(*parts, folder=self.folder, **options)
+        self.addCleanup(snapshots.close)
+        return snapshots
+
+    def refused(self, words):
+        return self.assertRaisesRegex(outlast.SnapshotError, words)
+
+
+class Modules(Case):
+    def told(self, change, words):
+        model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+        model.register_buffer("seen", torch.zeros(1))
+        snapshots = self.snapshots(model)
+        snapshots.save(1)
+        change(model)
+        for call in (lambda: snapshots.save(2), lambda: snapshots.save_async(2), snapshots.resume):
+            with self.refused(words):
+                call()
+
+    def test_a_parameter_that_was_replaced(self):
+        def replace(model):
+            model[0].weight = nn.Parameter(torch.ones(2, 2))
+
+        self.told(replace, "'model.0.weight' is another parameter")
+
+    def test_a_layer_that_was_replaced(self):
+        def replace(model):
+            model[0] = nn.Linear(2, 7)
+
+        self.told(replace, "'model.0.weight' is another parameter")
+
+    def test_what_came_and_what_went(self):
+        self.told(lambda model: model.append(nn.Linear(2, 2)), "'model.2.weight' came to the module")
+        self.told(lambda model: model.register_buffer("more", torch.ones(1)), "'model.more' came to the module")
+        self.told(lambda model: setattr(model[0], "bias", None), "'model.0.bias' is gone from the module")
+        self.told(lambda model: setattr(model, "seen", None), "'model.seen' is gone from the module")
+
+    def test_a_buffer_of_another_shape_or_type(self):
+        self.told(lambda model: setattr(model, "seen", torch.zeros(())), r"'model.seen' was registered as torch.float32 \[1\]")
+        self.told(lambda model: setattr(model, "seen", torch.zeros(1).long()), "'model.seen' .* is torch.int64")
+
+    def test_a_buffer_that_was_replaced_by_its_like_is_followed(self):
+        model = nn.BatchNorm1d(2)
+        snapshots = self.snapshots(model)
+        model.running_mean = torch.full((2,), 7.0)
+        snapshots.save(1)
+        model.running_mean = torch.zeros(2)
+        snapshots.resume()
+        self.assertEqual(model.running_mean.tolist(), [7.0, 7.0])
+
+
+if __name__ == "__main__":
+    unittest.main()
