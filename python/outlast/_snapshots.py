@@ -57,7 +57,7 @@ def _finite(value: Any) -> Optional[float]:
 class Snapshots:
     """The state of one process of a training. Everything in it is registered once, before resume(); from then on
     it is changed in place. Belongs to the thread that made it, and to this process: a child made by fork() is
-    refused. Calls raise SnapshotError where it says so, and change nothing then.
+    refused. Calls raise SnapshotError where it says so.
 
         snapshots = outlast.Snapshots()
         snapshots.add("weights", weights)
@@ -125,15 +125,26 @@ class Snapshots:
         self._check_process()
         self._state.add_blob(Blob(name, capacity, get, set))
 
-    def add_object(self, name: str, get: Callable[[], Any], set: Callable[[Any], None], capacity: int = 1 << 20) -> None:
-        """Anything that can be pickled, by two functions such as state_dict and load_state_dict."""
-        self.add_blob(name, lambda: pickle.dumps(get(), protocol=4), lambda data: set(pickle.loads(data)), capacity)
+    def add_object(self, name: str, get: Callable[[], Any], set: Callable[[Any], None], capacity: int = 1 << 20,
+                   check: Optional[Callable[[Any], None]] = None) -> None:  # fmt: skip
+        """Anything that can be pickled, by two functions such as state_dict and load_state_dict. `check` sees it in
+        resume() before anything is changed, and may raise SnapshotError."""
+
+        def decode(data: bytes) -> Any:
+            value = pickle.loads(data)
+            if check is not None:
+                check(value)
+            return value
+
+        self._check_process()
+        self._state.add_blob(Blob(name, capacity, lambda: pickle.dumps(get(), protocol=4), set, decode))
 
     # --- The beginning
 
     def resume(self) -> Optional[int]:
         """Puts back the newest snapshot and returns its step; None if there is none, and nothing is changed then.
-        SnapshotError if there is one that does not fit what was registered, naming the first that differs."""
+        SnapshotError if there is one that does not fit what was registered, naming the first that differs; nothing is
+        changed then either. Only if a `set`, a `copy_in` or a load_state_dict() raises by itself is a part changed."""
         self._begin()
         self.before_update()
         return self._saver().resume()

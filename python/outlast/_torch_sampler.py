@@ -100,12 +100,16 @@ class ResumableSampler(torch.utils.data.Sampler):
     def state_dict(self) -> dict:
         return {"position": self._position, "kind": self._kind()}
 
-    def load_state_dict(self, state: dict) -> None:
+    def check_state_dict(self, state: dict) -> None:
+        """SnapshotError if it is the place in other data."""
         if state["kind"] != self._kind():
             raise SnapshotError(
                 f"the snapshot is of a sampler with {state['kind']}, and this one has {self._kind()}: "
                 "the place in the data means nothing here. Use the same, or another folder"
             )
+
+    def load_state_dict(self, state: dict) -> None:
+        self.check_state_dict(state)
         self._position = state["position"]
 
     def _kind(self) -> dict:

@@ -38,7 +38,9 @@ class Registry(Protocol):
 
     def add_tensor(self, name: str, tensor: torch.Tensor) -> None: ...
     def add_lookup(self, name: str, like: torch.Tensor, find: Callable, put: Callable) -> None: ...
-    def add_object(self, name: str, get: Callable, set: Callable, capacity: int) -> None: ...
+    def add_object(
+        self, name: str, get: Callable, set: Callable, capacity: int, check: Optional[Callable] = None
+    ) -> None: ...
 
 
 def plain_view(name: str, tensor: torch.Tensor) -> torch.Tensor:
@@ -100,7 +102,7 @@ class OptimizerState:
                     if isinstance(value, torch.Tensor):
                         self._register_tensor(registry, parameter, (index, key), value)
                 index += 1
-        registry.add_object(self._name, self._get, self._set, max(OBJECT_BYTES_MIN, 512 * index))
+        registry.add_object(self._name, self._get, self._set, max(OBJECT_BYTES_MIN, 512 * index), self._check)
 
     def _register_tensor(
         self, registry: Registry, parameter: torch.Tensor, place: tuple[int, str], tensor: torch.Tensor
@@ -156,15 +158,24 @@ class OptimizerState:
     def _set(self, saved: dict) -> None:
         self._saved = saved
 
+    def _check(self, saved: dict) -> None:
+        groups = self._optimizer.param_groups
+        if len(saved["groups"]) != len(groups):
+            raise SnapshotError(
+                f"the snapshot has {len(saved['groups'])} parameter groups of '{self._name}', which has {len(groups)} now: "
+                "build it as it was"
+            )
+        for place in map(tuple, saved["tensors"] or ()):
+            if place not in self._homes and place not in self._on_card:
+                raise SnapshotError(
+                    f"the snapshot has a tensor '{place[1]}' of '{self._name}' for parameter {place[0]}, which it has not "
+                    "now: build it as it was"
+                )
+
     def restored(self) -> None:
         saved, optimizer = self._saved, self._optimizer
         if saved is None:
             return
-        if len(saved["groups"]) != len(optimizer.param_groups):
-            raise SnapshotError(
-                f"the snapshot has {len(saved['groups'])} parameter groups of '{self._name}', which has "
-                f"{len(optimizer.param_groups)} now: build it as it was"
-            )
         for group, values in zip(optimizer.param_groups, saved["groups"]):
             for key, value in values.items():
                 if isinstance(group.get(key), torch.Tensor) and isinstance(value, torch.Tensor):
@@ -229,7 +240,9 @@ class DictState:
         self._saved: Any = None
 
     def register(self, registry: Registry) -> None:
-        registry.add_object(self._name, self._part.state_dict, self._set, self._capacity)
+        # Of this package's own: what load_state_dict() would refuse, before anything is changed.
+        check = getattr(self._part, "check_state_dict", None)
+        registry.add_object(self._name, self._part.state_dict, self._set, self._capacity, check)
 
     def _set(self, saved: Any) -> None:
         self._saved = saved

@@ -152,9 +152,10 @@ class Snapshots(SteppingSnapshots):
             lambda source: self._cards.copy_in(make(source), source),
         )
 
-    def add_object(self, name: str, get: Callable, set: Callable, capacity: int = OBJECT_BYTES_MIN) -> None:
+    def add_object(self, name: str, get: Callable, set: Callable, capacity: int = OBJECT_BYTES_MIN,
+                   check: Optional[Callable] = None) -> None:  # fmt: skip
         is_first = not self._parts
-        super().add_object(name, (lambda: (self._settle(), get())[1]) if is_first else get, set, capacity)
+        super().add_object(name, (lambda: (self._settle(), get())[1]) if is_first else get, set, capacity, check)
 
     # --- Around the saves
 

@@ -1,6 +1,7 @@
 """What a trainer sees of it, with an agent."""
 
 import array
+import contextlib
 import math
 import os
 import threading
@@ -90,6 +91,27 @@ class Resume(WithAgent):
                 snapshots.resume()
             self.assertEqual(set(weights), {0})
             snapshots.close()
+
+
+    def test_an_object_that_cannot_be_read_or_is_refused_changes_nothing(self):
+        first = Trainer()
+        first.snapshots.add_object("last", lambda: {"kind": 1}, self.fail)
+        first.change(9)
+        first.snapshots.save(1)
+        first.snapshots.close()
+
+        def refuse(value):
+            raise outlast.SnapshotError(f"{value} is of another kind")
+
+        for loads, words in ((None, "{'kind': 1} is of another kind"), (OSError("odd"), '"settings" in .* \\(OSError: odd')):
+            second = Trainer()
+            before = second.content()
+            second.snapshots.add_object("last", dict, self.fail, check=refuse)
+            with mock.patch("pickle.loads", side_effect=loads) if loads else contextlib.nullcontext():
+                with self.assertRaisesRegex(outlast.SnapshotError, words):
+                    second.snapshots.resume()
+            self.assertEqual(second.content(), before)
+            second.snapshots.close()
 
 
 class Async(WithAgent):

@@ -72,5 +72,31 @@ class Modules(Case):
         self.assertEqual(model.running_mean.tolist(), [7.0, 7.0])
 
 
+class Parts(Case):
+    def resumed_nothing(self, model, parts, words):
+        with torch.no_grad():
+            model.weight.fill_(5.0)
+        with self.refused(words):
+            self.snapshots(model, *parts).resume()
+        self.assertEqual(model.weight.tolist(), [[5.0]])
+
+    def test_an_optimizer_of_other_groups_or_with_other_tensors_changes_nothing(self):
+        model = nn.Linear(1, 1)
+
+        def sgd(groups=1, **options):
+            parameters = list(model.parameters())
+            if groups == 1:
+                return torch.optim.SGD(parameters, 0.1, **options)
+            return torch.optim.SGD([{"params": [parameter]} for parameter in parameters], 0.1, **options)
+
+        self.snapshots(model, sgd()).save(1)
+        self.resumed_nothing(model, [sgd(groups=2)], "1 parameter groups of 'optimizer', which has 2 now")
+
+    def test_a_sampler_of_other_data_changes_nothing(self):
+        model = nn.Linear(1, 1)
+        self.snapshots(model, outlast.torch.ResumableSampler(10, batch_size=2)).save(1)
+        self.resumed_nothing(model, [outlast.torch.ResumableSampler(11, batch_size=2)], "place in the data")
+
+
 if __name__ == "__main__":
     unittest.main()
