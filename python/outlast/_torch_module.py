@@ -51,6 +51,7 @@ class ModuleState:
                 lambda: {place: module.get_extra_state() for place, module in self._with_extra_state().items()},
                 self._set_extra_states,
                 OBJECT_BYTES_MIN,
+                self._check_extra_states,
             )
 
     def _named_parameters(self) -> Iterator[tuple[str, torch.Tensor]]:
@@ -70,6 +71,11 @@ class ModuleState:
             for place, module in self._module.named_modules()
             if type(module).get_extra_state is not torch.nn.Module.get_extra_state
         }
+
+    def _check_extra_states(self, states: dict[str, Any]) -> None:
+        for place in states:
+            if place not in self._with_extra_state():
+                raise SnapshotError(f"the snapshot has an extra state of '{place}' in '{self._name}', which has none now")
 
     def _set_extra_states(self, states: dict[str, Any]) -> None:
         modules = self._with_extra_state()

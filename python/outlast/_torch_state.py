@@ -56,10 +56,23 @@ def plain_view(name: str, tensor: torch.Tensor) -> torch.Tensor:
             raise SnapshotError(f"'{name}' has elements of {view.dtype}, which a snapshot cannot hold")
         view = view.view(torch.uint8)
     if not view.is_contiguous():
-        view = view.permute(sorted(range(view.dim()), key=lambda dimension: -view.stride(dimension)))
+        view = view.permute(_order(view))
     if not view.is_contiguous():
         raise SnapshotError(f"'{name}' is a part of another tensor, with gaps: make it .contiguous()")
     return view
+
+
+def _order(tensor: torch.Tensor) -> list[int]:
+    """Its dimensions as they lie in memory, the widest apart first."""
+    return sorted(range(tensor.dim()), key=lambda dimension: -tensor.stride(dimension))
+
+
+def memory_order(tensor: torch.Tensor) -> Optional[tuple[int, ...]]:
+    """How it lies, unless that is as its shape says. The shape of its plain view does not tell: 8 x 3 x 3 x 3 is that
+    of two orders."""
+    if tensor.is_contiguous():
+        return None
+    return tuple(dimension for dimension in _order(tensor) if tensor.shape[dimension] > 1)
 
 
 def is_on_host(tensor: torch.Tensor) -> bool:

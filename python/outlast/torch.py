@@ -25,6 +25,7 @@ from outlast._torch_state import (
     OptimizerState,
     RandomState,
     dtype_name,
+    memory_order,
     pickled_bytes_max,
     plain_view,
 )
@@ -56,11 +57,14 @@ class Snapshots(SteppingSnapshots):
         self._seen: set[tuple] = set()
         self._parts: list[Any] = []
         self._hooks: list[Any] = []
+        self._orders: dict[str, tuple[int, ...]] = {}
         # First, because its state is asked for before any memory is copied: that is the moment to settle.
         self._random = RandomState()
         self._register(self._random)
         for name, part in _name_all([*some, *([] if sampler is None else [sampler])], parts or {}):
             self._register(self._state_of(name, part))
+        capacity = max(OBJECT_BYTES_MIN, sum(len(name.encode()) + 256 for name in self._orders))
+        self.add_object("memory_order", lambda: self._orders, lambda _: None, capacity, self._check_orders)
 
     def _state_of(self, name: str, part: Any) -> Any:
         if isinstance(part, torch.nn.Module):
@@ -97,6 +101,20 @@ class Snapshots(SteppingSnapshots):
         # A method, as it was: a scheduler that is made later asks whose it is.
         optimizer.step = types.MethodType(wait_and_step, optimizer)
 
+    def _note_order(self, name: str, tensor: torch.Tensor) -> None:
+        order = memory_order(tensor)
+        if order is not None:
+            self._orders[name] = order
+
+    def _check_orders(self, saved: dict) -> None:
+        for name in sorted({*saved, *self._orders}):
+            before, now = saved.get(name), self._orders.get(name)
+            if before != now:
+                raise SnapshotError(
+                    f"the dimensions of '{name}' lay in memory in the order {_told(before)} when it was saved, and lie in "
+                    f"{_told(now)} now: bring the module to the same memory_format before Snapshots is made"
+                )
+
     def generators(self) -> dict:
         """The states of all random generators."""
         return self._random.states()
@@ -113,6 +131,7 @@ class Snapshots(SteppingSnapshots):
         if view.numel() > 0 and place in self._seen:
             return
         self._seen.add(place)
+        self._note_order(name, tensor)
         if _torch_state.is_on_host(tensor):
             # The tensor itself where that will do: should its memory move, that is followed.
             is_itself = view.shape == tensor.shape and view.dtype == tensor.dtype and tensor.is_contiguous()
@@ -122,6 +141,7 @@ class Snapshots(SteppingSnapshots):
 
     def add_lookup(self, name: str, like: torch.Tensor, find: Callable, put: Callable) -> None:
         """A tensor of a card that is asked for in each save, and made anew in resume()."""
+        self._note_order(name, like)
         made = functools.partial(
             torch.empty_strided, tuple(like.shape), like.stride(), dtype=like.dtype, device=like.device
         )
@@ -190,6 +210,10 @@ class Snapshots(SteppingSnapshots):
             if not self._is_closed:
                 self._cards.unpin()
             super().close()
+
+
+def _told(order: Optional[tuple]) -> str:
+    return "that of its shape" if order is None else str(list(order))
 
 
 def _name_all(parts: Iterable[Any], named: Mapping[str, Any]) -> list[tuple[str, Any]]:

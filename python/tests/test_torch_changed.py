@@ -72,6 +72,33 @@ class Modules(Case):
         self.assertEqual(model.running_mean.tolist(), [7.0, 7.0])
 
 
+class Orders(Case):
+    @staticmethod
+    def convolution(memory_format):
+        torch.manual_seed(1)
+        return nn.Conv2d(3, 8, 3).to(memory_format=memory_format)
+
+    def test_another_order_in_memory_is_refused_both_ways_and_the_same_is_not(self):
+        orders = {torch.channels_last: r"\[0, 2, 3, 1\]", torch.contiguous_format: "that of its shape"}
+        for before in orders:
+            model = self.convolution(before)
+            wanted = model.weight.detach().clone()
+            optimizer = torch.optim.Adam(model.parameters())
+            self.snapshots(model, optimizer).save(1)
+            for now in orders:
+                other = self.convolution(now)
+                with torch.no_grad():
+                    other.weight.zero_()
+                snapshots = self.snapshots(other, torch.optim.Adam(other.parameters()))
+                if now == before:
+                    snapshots.resume()
+                    self.assertTrue(torch.equal(other.weight, wanted))
+                    continue
+                with self.refused(f"'model.weight' .* in the order {orders[before]} when .* lie in {orders[now]} now"):
+                    snapshots.resume()
+                self.assertEqual(float(other.weight.detach().abs().sum()), 0)
+
+
 class Parts(Case):
     def resumed_nothing(self, model, parts, words):
         with torch.no_grad():
