@@ -218,7 +218,7 @@ def _told(order: Optional[tuple]) -> str:
 
 def _name_all(parts: Iterable[Any], named: Mapping[str, Any]) -> list[tuple[str, Any]]:
     pairs = list(named.items())
-    taken = set(named)
+    taken = {*named, "random", "memory_order"}
     for part in parts:
         kind, number = _kind_of(part), 1
         name = kind
