@@ -62,6 +62,18 @@ class SnapshotFiles:
                 return step
         return None
 
+    def why_none(self) -> Optional[str]:
+        """Why newest() found none, if there are snapshots nevertheless."""
+        if self._steps():
+            return f"{self.folder} has no step that all of {self._ranks} ranks have, whole: training begins anew"
+        others = sorted({ranks for _, _, ranks in self._names()})
+        if not others:
+            return None
+        return (
+            f"{self.folder} has snapshots of a training with {' or '.join(map(str, others))} ranks, and this one has "
+            f"{self._ranks}: training begins anew"
+        )
+
     def _is_whole(self, step: int, rank: int) -> bool:
         path = self.path(step, rank)
         try:
@@ -131,17 +143,21 @@ class SnapshotFiles:
     def _steps(self) -> dict[int, set[int]]:
         """Of each rank, of a training with as many as this one."""
         found: dict[int, set[int]] = {}
+        for step, rank, ranks in self._names():
+            if ranks == self._ranks:
+                found.setdefault(rank, set()).add(step)
+        return found
+
+    def _names(self) -> list[tuple[int, int, int]]:
+        """Step, rank and ranks, of all snapshots in the folder."""
         try:
             names = os.listdir(self.folder)
         except FileNotFoundError:
-            return found
+            return []
         except OSError as error:
             raise SnapshotError(f"cannot look into {self.folder}: {error.strerror}") from error
-        for name in names:
-            match = _NAME.fullmatch(name)
-            if match and int(match[3]) == self._ranks:
-                found.setdefault(int(match[2]), set()).add(int(match[1]))
-        return found
+        matches = map(_NAME.fullmatch, names)
+        return [(int(match[1]), int(match[2]), int(match[3])) for match in matches if match]
 
     def _common(self, steps: dict[int, set[int]]) -> set[int]:
         return set.intersection(*(steps.get(rank, set()) for rank in range(self._ranks)))

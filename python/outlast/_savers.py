@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Optional, Sequence
 
@@ -116,6 +117,9 @@ class FileSaver:
         self._files.own()
         step = self._files.newest()
         if step is None:
+            why = self._files.why_none()
+            if why:
+                print(f"outlast: {why}", file=sys.stderr)
             self._files.forget_after(None)
             return None
         mapping = self._files.map(step)

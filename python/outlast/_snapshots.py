@@ -69,9 +69,10 @@ class Snapshots:
     Under `outlast run` a snapshot is a copy into memory that the agent owns: it outlives a crash of the trainer, and
     the agent makes checkpoints of it. Without outlast around it the same calls save to files and resume from them.
 
-    rank, ranks: which process of the job this is, and of how many. Unless given: RANK and WORLD_SIZE, or
-        SLURM_PROCID and SLURM_NTASKS, or OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE, or 0 of 1. A snapshot of
-        the job counts when all of them have one of the same step.
+    rank, ranks: which process of the job this is, and of how many; both or neither. Unless given: RANK and
+        WORLD_SIZE, or SLURM_PROCID and SLURM_NTASKS within a step of srun (a batch script has them, too, and is no
+        rank), or OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE, or 0 of 1; what is empty is as absent. A snapshot
+        of the job counts when all ranks have one of the same step.
     every_steps: step_done() also takes a snapshot after every so many steps; 0: only when outlast wants one, and,
         where there is only one process, as often as costs no more than a hundredth of the time.
     folder, file_interval: without outlast, where files go, and after how many seconds step_done() writes them unless
@@ -88,7 +89,7 @@ class Snapshots:
         self._state = State(threads_for(threads))
         self._files = FileSaver(SnapshotFiles(folder, self._rank, self._ranks), self._state, file_interval, self._ranks)
         self._arena: Optional[ArenaSaver] = None
-        self._link = Link.connect()
+        self._link = Link.connect(self._files.folder)
         self._leave_code = LEAVE_CODE
         self._is_begun = False
         self._is_leaving = False

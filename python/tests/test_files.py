@@ -186,6 +186,31 @@ class Files(unittest.TestCase):
             with self.assertRaisesRegex(outlast.SnapshotError, f"cannot save into {self.folder}"):
                 call()
 
+    def test_files_that_cannot_be_used_are_told(self):
+        with mock.patch("sys.stderr") as stderr:
+            self.assertIsNone(self.trainer()[0].resume())
+        stderr.write.assert_not_called()
+        self.trainer(rank=0, ranks=4)[0].save(5)
+        for ranks, words in ((2, "has snapshots of a training with 4 ranks, and this one has 2: training begins anew"),
+                             (4, "has no step that all of 4 ranks have, whole: training begins anew")):  # fmt: skip
+            with mock.patch("sys.stderr") as stderr:
+                self.assertIsNone(self.trainer(rank=1, ranks=ranks)[0].resume())
+            self.assertIn(f"outlast: {self.folder} {words}", str(stderr.write.mock_calls))
+
+    def test_a_folder_that_cannot_be_written_to_is_told_before_training(self):
+        os.makedirs(self.folder)
+        with mock.patch("os.access", return_value=False):  # root may write anywhere
+            with self.assertRaisesRegex(outlast.SnapshotError, f"cannot save into {self.folder}: Permission denied"):
+                self.trainer()[0].resume()
+
+    def test_a_socket_where_nobody_listens_is_told(self):
+        with mock.patch.dict(os.environ, {"OUTLAST_SOCKET": "/nowhere/socket"}), mock.patch("sys.stderr") as stderr:
+            snapshots, _ = self.trainer()
+        self.assertIn(f"nobody listens at OUTLAST_SOCKET (/nowhere/socket): snapshots are files in {self.folder}",
+                      str(stderr.write.mock_calls))  # fmt: skip
+        snapshots.save(1)
+        self.assertEqual(self.steps(), [1])
+
     def test_other_files_are_passed_over(self):
         os.makedirs(self.folder)
         for name in ("snapshot-x-rank-0-of-1.safetensors", "snapshot-07-rank-0-of-1.safetensors", "notes.txt",

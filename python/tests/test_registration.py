@@ -18,7 +18,8 @@ try:
 except ImportError:
     torch = None
 
-RANKS = ("RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")
+RANKS = ("RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID",
+         "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")  # fmt: skip
 
 
 class Case(unittest.TestCase):
@@ -153,7 +154,10 @@ class Ranks(Case):
         for variables, found in (
             ({}, (0, 1)),
             ({"RANK": "3", "WORLD_SIZE": "8", "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}, (3, 8)),
-            ({"RANK": "3", "SLURM_PROCID": "1", "SLURM_NTASKS": "2"}, (1, 2)),
+            ({"RANK": "3", "SLURM_PROCID": "1", "SLURM_NTASKS": "2", "SLURM_STEP_ID": "0"}, (1, 2)),
+            ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, (0, 1)),
+            ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_STEP_ID": "batch"}, (0, 1)),
+            ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_STEP_ID": "4294967291"}, (0, 1)),
             ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4"}, (1, 4)),
         ):
             others = {name: value for name, value in os.environ.items() if name not in RANKS}
