@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -109,12 +110,7 @@ class SnapshotFiles:
         lock = self.own()
         try:
             with lock.writing:
-                with open(beside, "xb") as file:
-                    for part in parts:
-                        file.write(part)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.rename(beside, self.path(step))
+                self._write_whole(beside, self.path(step), parts)
                 self._sync_folder()
                 steps = self._steps()
                 mine = sorted(steps.get(self._rank, set()))
@@ -125,6 +121,21 @@ class SnapshotFiles:
                         os.unlink(self.path(other))
         except OSError as error:
             raise SnapshotError(f"cannot save into {self.folder}: {error.strerror}") from error
+
+    @staticmethod
+    def _write_whole(beside: str, path: str, parts: Iterable) -> None:
+        with open(beside, "xb") as file:
+            try:
+                for part in parts:
+                    file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
+                os.rename(beside, path)
+            except BaseException:
+                # Half a snapshot would take the room that the next one may need.
+                with contextlib.suppress(OSError):
+                    os.unlink(beside)
+                raise
 
     def forget_after(self, step: Optional[int]) -> None:
         """Removes this rank's files of later steps than the one that was resumed, all if none was. They are of a

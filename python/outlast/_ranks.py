@@ -25,6 +25,8 @@ def _is_slurm_step() -> bool:
 def find_rank(rank: Optional[int], ranks: Optional[int]) -> tuple[int, int]:
     """As it was said, or else as the environment says, or else 0 of 1."""
     said = "what was given"
+    if (rank is None) != (ranks is None):
+        raise SnapshotError("only one of rank and ranks is given: give both, or neither")
     if rank is None or ranks is None:
         for variables in _VARIABLES:
             if variables[0] == "SLURM_PROCID" and not _is_slurm_step():
@@ -38,8 +40,7 @@ def find_rank(rank: Optional[int], ranks: Optional[int]) -> tuple[int, int]:
                 break
         else:
             found = [0, 1]
-        rank = found[0] if rank is None else rank
-        ranks = found[1] if ranks is None else ranks
+        rank, ranks = found
     if not 0 <= rank < ranks:
         raise SnapshotError(f"this is rank {rank} of {ranks}, which cannot be: look at {said}")
     return rank, ranks

@@ -76,7 +76,8 @@ class Snapshots:
     every_steps: step_done() also takes a snapshot after every so many steps; 0: only when outlast wants one, and,
         where there is only one process, as often as costs no more than a hundredth of the time.
     folder, file_interval: without outlast, where files go, and after how many seconds step_done() writes them unless
-        every_steps says it. With several ranks that is better, as all must choose the same steps.
+        every_steps says it. Several ranks must say every_steps there, as all must choose the same steps: without it
+        step_done() saves nothing by itself.
     threads: for copying; as many as this process may use, 4 at most, unless given.
     """
 

@@ -160,6 +160,11 @@ class State:
                 raise SnapshotError(
                     f'"{blob.name}" is {describe(entry.dtype, entry.shape)} in {where}, and was registered as bytes'
                 )
+            if entry.end - entry.begin > blob.capacity:
+                raise SnapshotError(
+                    f'"{blob.name}" has {entry.end - entry.begin} bytes in {where}, and was registered with at most '
+                    f"{blob.capacity}: register it with a larger capacity"
+                )
         for name in entries:
             if name not in self._names:
                 raise SnapshotError(f'{where} has "{name}", which is not registered: it is of another state')

@@ -49,8 +49,8 @@ class Snapshots(SteppingSnapshots):
     slower. The rank is that of torch.distributed, if that is in use. Confined to its owner."""
 
     def __init__(self, *some: Any, sampler: Any = None, parts: Optional[Mapping[str, Any]] = None, **options: Any):
-        rank, ranks = rank_and_ranks()
-        super().__init__(**{"rank": rank, "ranks": ranks, **options})
+        rank, ranks = rank_and_ranks(options.pop("rank", None), options.pop("ranks", None))
+        super().__init__(rank=rank, ranks=ranks, **options)
         self._cards = CardCopies()
         self._devices: set[torch.device] = set()
         self._card_tensors = 0

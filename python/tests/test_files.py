@@ -129,17 +129,26 @@ class Files(unittest.TestCase):
                 self.assertTrue(snapshots.step_done(step))
         self.assertEqual(self.steps(), [3, 6])
 
-    def test_ranks_agree_on_a_step_although_one_is_ahead(self):
-        with mock.patch("outlast._savers.time.time") as clock:
-            clock.return_value = 1000.0
-            trainers = [self.trainer(rank=rank, ranks=2, file_interval=100)[0] for rank in (0, 1)]
+    def test_several_ranks_save_nothing_by_themselves_and_say_so_once(self):
+        snapshots, _ = self.trainer(rank=0, ranks=2, file_interval=0)
+        with mock.patch("sys.stderr") as stderr:
             for step in range(1, 40):
-                for rank in (0, 1):
-                    if (step, rank) == (20, 1):
-                        clock.return_value = 1101.0
-                    trainers[rank].step_done(step)
-        self.assertEqual(self.steps(0, 2), [32])
-        self.assertEqual(self.steps(1, 2), [32])
+                snapshots.step_done(step, 40)
+        self.assertEqual(1, str(stderr.write.mock_calls).count("save nothing by themselves: set every_steps"))
+        self.assertFalse(os.path.exists(self.folder))
+        snapshots.step_done(40, 40)
+        self.assertEqual(self.steps(0, 2), [40])
+
+    def test_a_save_that_fails_leaves_nothing_behind(self):
+        snapshots, _ = self.trainer()
+        snapshots.save(1)
+        before = sorted(os.listdir(self.folder))
+        for broken in ("os.fsync", "os.rename"):
+            with mock.patch(broken, side_effect=OSError(28, "No space left on device")):
+                with self.assertRaisesRegex(outlast.SnapshotError, "No space left on device"):
+                    snapshots.save(2)
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+        snapshots.save(2)
 
     def test_every_so_many_steps(self):
         for ranks in (1, 2):

@@ -155,6 +155,7 @@ class Ranks(Case):
             ({}, (0, 1)),
             ({"RANK": "3", "WORLD_SIZE": "8", "SLURM_PROCID": "0", "SLURM_NTASKS": "1"}, (3, 8)),
             ({"RANK": "3", "SLURM_PROCID": "1", "SLURM_NTASKS": "2", "SLURM_STEP_ID": "0"}, (1, 2)),
+            ({"RANK": "", "WORLD_SIZE": "", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, (1, 2)),
             ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, (0, 1)),
             ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_STEP_ID": "batch"}, (0, 1)),
             ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_STEP_ID": "4294967291"}, (0, 1)),
@@ -171,6 +172,9 @@ class Ranks(Case):
         for rank, ranks in ((1, 1), (-1, 2), (0, 0)):
             with self.refused(f"rank {rank} of {ranks}"):
                 outlast.Snapshots(rank=rank, ranks=ranks)
+        for one in ({"rank": 0}, {"ranks": 1}):
+            with self.refused("only one of rank and ranks"):
+                outlast.Snapshots(**one)
         with mock.patch.dict(os.environ, {"RANK": "first", "WORLD_SIZE": "2"}):
             with self.refused("RANK and WORLD_SIZE are set, and are no numbers"):
                 outlast.Snapshots()
