@@ -18,7 +18,8 @@ _READ_WAIT = 0.001
 
 
 class ArenaSaver:
-    """Into memory that the agent owns."""
+    """Into memory that the agent owns. When the agent is gone nobody would read it: training goes on, and nothing is
+    saved any more."""
 
     def __init__(self, arena: Arena, link: Link, state: State, ranks: int):
         self._arena, self._link, self._state = arena, link, state
@@ -29,6 +30,7 @@ class ArenaSaver:
         arena.forget_step()
         self._saved_at = time.monotonic()
         self._cost = 0.0
+        self._has_said_gone = False
 
     def resume(self) -> Optional[int]:
         newest = self._arena.newest()
@@ -47,11 +49,15 @@ class ArenaSaver:
     def wish(self, step: int) -> int:
         """The one that a snapshot of this step answers; 0 if none. Looked up once for each save: there may be another
         in the next moment."""
+        if not self._is_there():
+            return 0
         words = self._arena.words
         ask = words[WORD_ASK]
         return ask if ask not in (0, self._answered) and step >= words[WORD_ASK_STEP] else 0
 
     def is_due(self, step: int, every_steps: int) -> bool:
+        if not self._is_there():
+            return False
         if every_steps > 0:
             return step % every_steps == 0
         rest = max(_REST_MIN, _REST_FACTOR * self._cost)
@@ -60,11 +66,18 @@ class ArenaSaver:
     def deadline(self) -> int:
         return self._arena.words[WORD_DEADLINE]
 
-    def is_there(self) -> bool:
-        return self._link.is_open()
+    def _is_there(self) -> bool:
+        if self._link.is_open():
+            return True
+        if not self._has_said_gone:
+            self._has_said_gone = True
+            print("outlast: outlast itself has ended: training goes on, but nothing is saved any more", file=sys.stderr)
+        return False
 
     def save(self, step: int, blobs: Sequence[bytes], answers: int, is_waited_for: bool = True) -> None:
         writing = self._take_slot()
+        if writing is None:
+            return
         begun = time.monotonic()
         address = self._arena.address + self._arena.slot_begin(writing.slot)
         view = self._arena.slot_view(writing.slot)
@@ -78,15 +91,14 @@ class ArenaSaver:
             self.is_told_to_leave = answers % 2 == 1
         self._link.send({"type": "saved", "seconds": self._cost if is_waited_for else 0.0})
 
-    def _take_slot(self) -> SlotWriting:
-        while True:
+    def _take_slot(self) -> Optional[SlotWriting]:
+        """None if the agent is gone."""
+        while self._is_there():
             writing = self._arena.begin_writing()
             if writing is not None:
                 return writing
-            # The only slot is being read.
-            if not self._link.is_open():
-                raise SnapshotError("outlast ended while it read the snapshot before this one, which is not taken therefore")
-            time.sleep(_READ_WAIT)
+            time.sleep(_READ_WAIT)  # the only slot is being read
+        return None
 
     def memory(self) -> tuple[int, int]:
         """Address and size: for those who pin it. It is gone after close()."""

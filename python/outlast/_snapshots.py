@@ -67,7 +67,8 @@ class Snapshots:
         snapshots.done()
 
     Under `outlast run` a snapshot is a copy into memory that the agent owns: it outlives a crash of the trainer, and
-    the agent makes checkpoints of it. Without outlast around it the same calls save to files and resume from them.
+    the agent makes checkpoints of it; should outlast itself end, training goes on, and nothing is saved any more.
+    Without outlast around it the same calls save to files and resume from them.
 
     rank, ranks: which process of the job this is, and of how many; both or neither. Unless given: RANK and
         WORLD_SIZE, or SLURM_PROCID and SLURM_NTASKS within a step of srun (a batch script has them, too, and is no
@@ -343,10 +344,6 @@ class Snapshots:
             self._is_saving.release()
 
     def _saver(self) -> Any:
-        if self._arena is not None and not self._arena.is_there():
-            print(f"outlast: the agent is gone; snapshots go to files in {self._files.folder} now", file=sys.stderr)
-            self._arena.close()
-            self._arena = None
         return self._files if self._arena is None else self._arena
 
     def _tell(self, message: dict) -> None:

@@ -198,11 +198,6 @@ class Snapshots(SteppingSnapshots):
                 part.restored()
         return step
 
-    def _saver(self) -> Any:
-        if self._arena is not None and not self._arena.is_there():
-            self._cards.unpin()
-        return super()._saver()
-
     def close(self) -> None:
         try:
             self.before_update()

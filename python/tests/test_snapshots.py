@@ -292,20 +292,23 @@ class Telling(WithAgent):
 
 
 class DeadAgent(WithAgent):
-    def test_the_trainer_goes_on_with_files(self):
+    def test_the_trainer_goes_on_and_saves_nothing_any_more(self):
         folder = os.path.join(self.agent.folder.name, "files")
-        trainer = Trainer(folder=folder, file_interval=0)
+        trainer = Trainer(folder=folder, file_interval=0, every_steps=1)
         trainer.snapshots.save(1)
+        self.agent.ask(3)
         self.agent.hang_up()
         with mock.patch("sys.stderr") as stderr:
-            trainer.snapshots.step_done(2)
-            trainer.snapshots.step_done(3)
-        self.assertEqual(1, sum("the agent is gone" in str(call) for call in stderr.write.mock_calls))
+            for step in (2, 3):
+                self.assertTrue(trainer.snapshots.step_done(step, 3))
+            trainer.snapshots.save(4)
+            trainer.snapshots.save_async(5)
+            trainer.snapshots.done()
+        self.assertEqual(1, str(stderr.write.mock_calls).count("training goes on, but nothing is saved any more"))
         self.assertFalse(trainer.snapshots.has_agent)
-        self.assertEqual(self.agent.newest()[0], 1)
-        self.assertEqual(
-            sorted(os.listdir(folder)), [f"snapshot-{step}-rank-0-of-1.safetensors" for step in (2, 3)]
-        )
+        self.assertFalse(trainer.snapshots.is_wanted(6))
+        self.assertEqual((self.agent.newest()[0], len(self.agent.whole())), (1, 1))
+        self.assertFalse(os.path.exists(folder))
 
 
 if __name__ == "__main__":
