@@ -236,12 +236,16 @@ class Snapshots:
             return None
 
     def is_wanted(self, step: int) -> bool:
-        """Whether outlast would like a snapshot after this step: for those who do not use step_done()."""
+        """Whether outlast would like a snapshot after this step, which is done: for those who do not use step_done()."""
         try:
             number = _step_number(step)
         except SnapshotError:
             return False
-        return self._is_usable() and self._arena is not None and self._arena.wish(number) != 0
+        if not self._is_usable() or self._arena is None:
+            return False
+        # Else the agent would ask several ranks for a step that some have behind them.
+        self._arena.reached(number)
+        return self._arena.wish(number) != 0
 
     def progress(self, step: int, total: Optional[int] = None, epoch: Optional[float] = None) -> None:
         try:

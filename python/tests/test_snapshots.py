@@ -188,6 +188,17 @@ class Wishes(WithAgent):
         self.assertEqual((self.agent.newest()[0], self.answers()), (5, 2))
         self.assertFalse(trainer.snapshots.is_wanted(8))
 
+    def test_who_asks_and_saves_tells_how_far_it_is(self):
+        trainer = Trainer()
+        trainer.snapshots.resume()
+        self.assertEqual(self.agent.words[STEP], 0)
+        trainer.snapshots.is_wanted(7)
+        self.assertEqual(self.agent.words[STEP], 8)
+        trainer.snapshots.save(8)
+        self.assertEqual(self.agent.words[STEP], 9)
+        trainer.snapshots.save_async(9)
+        self.assertEqual(self.agent.words[STEP], 10)
+
     def test_an_odd_wish_ends_the_trainer_after_the_snapshot(self):
         trainer = Trainer()
         trainer.snapshots.resume()
