@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import os
 import pickle
 import sys
@@ -16,12 +15,12 @@ from outlast._errors import Leave, SnapshotError
 from outlast._files import SnapshotFiles
 from outlast._layout import Blob
 from outlast._link import LEAVE_CODE, Link
+from outlast._numbers import finite, step_number
 from outlast._ranks import find_rank
 from outlast._savers import ArenaSaver, FileSaver
 from outlast._state import State
 from outlast._tensors import WIDTHS, Tensor, tensor_of
 
-_STEPS_MAX = 1 << 53
 _TELL_EVERY = 0.2  # seconds
 
 
@@ -34,24 +33,6 @@ class Notice:
     @property
     def seconds_left(self) -> float:
         return (self.ends - datetime.now(timezone.utc)).total_seconds()
-
-
-def _step_number(step: Any) -> int:
-    try:
-        number = operator.index(step)
-    except TypeError:
-        raise SnapshotError(f"{step!r} is no number of a step") from None
-    if not 0 <= number < _STEPS_MAX:
-        raise SnapshotError(f"{step!r} is no number of a step: it must be from 0 to 2^53")
-    return number
-
-
-def _finite(value: Any) -> Optional[float]:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 class Snapshots:
@@ -87,7 +68,7 @@ class Snapshots:
                  threads: Optional[int] = None):  # fmt: skip
         self._pid = os.getpid()
         self._rank, self._ranks = find_rank(rank, ranks)
-        self._every_steps = _step_number(every_steps)
+        self._every_steps = step_number(every_steps)
         self._state = State(threads_for(threads))
         self._files = FileSaver(SnapshotFiles(folder, self._rank, self._ranks), self._state, file_interval, self._ranks)
         self._arena: Optional[ArenaSaver] = None
@@ -158,7 +139,7 @@ class Snapshots:
         """Tells how far training is, and takes a snapshot if one is wanted or due, and after the last step of all. Raises Leave, which ends the
         process, if this machine ends and the snapshot is taken; with leave=False it returns False instead, and
         the trainer is to exit with leave_code."""
-        number = _step_number(step)
+        number = step_number(step)
         self._begin()
         self.before_update()
         if not self._is_leaving:
@@ -183,7 +164,7 @@ class Snapshots:
     def save(self, step: int) -> None:
         """Takes a snapshot: returns when all is copied. SnapshotError if nothing is registered, a blob is longer than
         it may be, or a tensor is not what it was."""
-        number = _step_number(step)
+        number = step_number(step)
         self._begin()
         self.before_update()
         saver = self._saver()
@@ -194,7 +175,7 @@ class Snapshots:
     def save_async(self, step: int) -> None:
         """The same, while training goes on: what is registered must not change before before_update() has
         returned. Blobs are taken at once."""
-        number = _step_number(step)
+        number = step_number(step)
         self._begin()
         self.before_update()
         saver, blobs = self._saver(), self._state.blobs_now()
@@ -238,7 +219,7 @@ class Snapshots:
     def is_wanted(self, step: int) -> bool:
         """Whether outlast would like a snapshot after this step, which is done: for those who do not use step_done()."""
         try:
-            number = _step_number(step)
+            number = step_number(step)
         except SnapshotError:
             return False
         if not self._is_usable() or self._arena is None:
@@ -249,20 +230,20 @@ class Snapshots:
 
     def progress(self, step: int, total: Optional[int] = None, epoch: Optional[float] = None) -> None:
         try:
-            message = {"type": "progress", "step": _step_number(step)}
+            message = {"type": "progress", "step": step_number(step)}
             if total is not None:
-                message["total"] = _step_number(total)
+                message["total"] = step_number(total)
         except SnapshotError:
             return
-        if epoch is not None and _finite(epoch) is not None:
-            message["epoch"] = _finite(epoch)
+        if epoch is not None and finite(epoch) is not None:
+            message["epoch"] = finite(epoch)
         if self._is_usable() and self._arena is not None:
             self._arena.reached(message["step"])
         self._tell(message)
 
     def metrics(self, **values: Any) -> None:
         """Only finite numbers are kept."""
-        kept = {name: _finite(value) for name, value in values.items() if _finite(value) is not None}
+        kept = {name: finite(value) for name, value in values.items() if finite(value) is not None}
         names = list(kept)
         # A message has room for so many, unless their names are very long.
         for begin in range(0, len(names), 100):
