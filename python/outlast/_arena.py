@@ -154,7 +154,7 @@ class Arena:
 
     def reached(self, step: int) -> None:
         self.words[WORD_STEP] = step + 1
-        self._fence()  # before we look for a wish: the agent stores a wish, then looks for steps
+        self._fence()  # before we look for a wish: the agent looks for steps, then stores a wish some steps further
 
     def forget_step(self) -> None:
         """The one of an earlier trainer, which may have been further."""

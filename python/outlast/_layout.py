@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Callable, Optional, Sequence
+from typing import Any, Callable, Optional, Sequence
 
 from outlast._errors import SnapshotError
 from outlast._tensors import WIDTHS, Tensor
@@ -25,7 +25,8 @@ class Blob:
     name: str
     capacity: int
     get: Callable[[], bytes]
-    set: Callable[[bytes], None]
+    set: Callable[[Any], None]
+    decode: Optional[Callable[[bytes], Any]] = None  # what set() takes; may raise, and changes nothing
 
     def bytes_now(self) -> bytes:
         got = self.get()

@@ -6,6 +6,7 @@ import array
 import json
 import os
 import socket
+import sys
 import weakref
 from dataclasses import dataclass
 from typing import Optional
@@ -45,8 +46,8 @@ class Link:
         _links.add(self)
 
     @staticmethod
-    def connect() -> Optional["Link"]:
-        """None if there is no outlast around this process."""
+    def connect(folder: str) -> Optional["Link"]:
+        """None if there is no outlast around this process: then snapshots go to this folder."""
         path = os.environ.get("OUTLAST_SOCKET", "")
         if not path:
             return None
@@ -55,6 +56,7 @@ class Link:
             connecting.connect(path)
         except OSError:
             connecting.close()
+            print(f"outlast: nobody listens at OUTLAST_SOCKET ({path}): snapshots are files in {folder}", file=sys.stderr)
             return None
         return Link(connecting)
 

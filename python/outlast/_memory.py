@@ -51,13 +51,15 @@ class Mapping:
     address = 0
 
     def __init__(self, fd: int, size: int, *, is_shared: bool):
+        self._pid = os.getpid()
+        self.size = size
+        if size == 0:  # which cannot be mapped
+            return
         protection = _PROT_READ | _PROT_WRITE if is_shared else _PROT_READ
         address = _mmap(None, size, protection, _MAP_SHARED if is_shared else _MAP_PRIVATE, fd, 0)
         if address is None or address == _MAP_FAILED:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-        self._pid = os.getpid()
-        self.address: int = address
-        self.size = size
+        self.address = address
         if is_shared:
             _madvise(address, size, _MADV_DONTFORK)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Optional, Sequence
 
@@ -14,12 +15,11 @@ from outlast._state import State
 _REST_MIN = 1.0  # seconds from one save to the next that nobody wished for
 _REST_FACTOR = 100  # of what a save costs
 _READ_WAIT = 0.001
-# Of ranks without an agent: that they agree on a step although one is a step ahead when the time comes.
-_COMMON_STEPS = 16
 
 
 class ArenaSaver:
-    """Into memory that the agent owns."""
+    """Into memory that the agent owns. When the agent is gone nobody would read it: training goes on, and nothing is
+    saved any more."""
 
     def __init__(self, arena: Arena, link: Link, state: State, ranks: int):
         self._arena, self._link, self._state = arena, link, state
@@ -30,6 +30,7 @@ class ArenaSaver:
         arena.forget_step()
         self._saved_at = time.monotonic()
         self._cost = 0.0
+        self._has_said_gone = False
 
     def resume(self) -> Optional[int]:
         newest = self._arena.newest()
@@ -48,11 +49,15 @@ class ArenaSaver:
     def wish(self, step: int) -> int:
         """The one that a snapshot of this step answers; 0 if none. Looked up once for each save: there may be another
         in the next moment."""
+        if not self._is_there():
+            return 0
         words = self._arena.words
         ask = words[WORD_ASK]
         return ask if ask not in (0, self._answered) and step >= words[WORD_ASK_STEP] else 0
 
     def is_due(self, step: int, every_steps: int) -> bool:
+        if not self._is_there():
+            return False
         if every_steps > 0:
             return step % every_steps == 0
         rest = max(_REST_MIN, _REST_FACTOR * self._cost)
@@ -61,11 +66,18 @@ class ArenaSaver:
     def deadline(self) -> int:
         return self._arena.words[WORD_DEADLINE]
 
-    def is_there(self) -> bool:
-        return self._link.is_open()
+    def _is_there(self) -> bool:
+        if self._link.is_open():
+            return True
+        if not self._has_said_gone:
+            self._has_said_gone = True
+            print("outlast: outlast itself has ended: training goes on, but nothing is saved any more", file=sys.stderr)
+        return False
 
     def save(self, step: int, blobs: Sequence[bytes], answers: int, is_waited_for: bool = True) -> None:
         writing = self._take_slot()
+        if writing is None:
+            return
         begun = time.monotonic()
         address = self._arena.address + self._arena.slot_begin(writing.slot)
         view = self._arena.slot_view(writing.slot)
@@ -79,15 +91,14 @@ class ArenaSaver:
             self.is_told_to_leave = answers % 2 == 1
         self._link.send({"type": "saved", "seconds": self._cost if is_waited_for else 0.0})
 
-    def _take_slot(self) -> SlotWriting:
-        while True:
+    def _take_slot(self) -> Optional[SlotWriting]:
+        """None if the agent is gone."""
+        while self._is_there():
             writing = self._arena.begin_writing()
             if writing is not None:
                 return writing
-            # The only slot is being read.
-            if not self._link.is_open():
-                raise SnapshotError("outlast ended while it read the snapshot before this one, which is not taken therefore")
-            time.sleep(_READ_WAIT)
+            time.sleep(_READ_WAIT)  # the only slot is being read
+        return None
 
     def memory(self) -> tuple[int, int]:
         """Address and size: for those who pin it. It is gone after close()."""
@@ -106,21 +117,24 @@ class FileSaver:
         self._files, self._state = files, state
         self._interval, self._is_alone = interval, ranks == 1
         self._saved_at = time.monotonic()
-        self._turn = self._turn_now()
+        self._has_said_every_steps = False
         self.folder = files.folder
 
-    def _turn_now(self) -> int:
-        return int(time.time() // self._interval) if self._interval > 0 else -1
-
     def resume(self) -> Optional[int]:
+        self._files.own()
         step = self._files.newest()
         if step is None:
+            why = self._files.why_none()
+            if why:
+                print(f"outlast: {why}", file=sys.stderr)
+            self._files.forget_after(None)
             return None
         mapping = self._files.map(step)
         try:
             self._state.read_from(mapping.address, mapping.size, self._files.path(step))
         finally:
             mapping.close()
+        self._files.forget_after(step)
         return step
 
     def reached(self, step: int) -> None:
@@ -134,12 +148,15 @@ class FileSaver:
             return step % every_steps == 0
         if self._is_alone:
             return time.monotonic() - self._saved_at >= self._interval
-        if self._interval <= 0:
-            return True
-        # By the clock on the wall, which the ranks share, and then at a step that all of them come to.
-        return self._turn_now() != self._turn and step % _COMMON_STEPS == 0
+        # Each by its own clock, they would have no step that all have.
+        if not self._has_said_every_steps:
+            self._has_said_every_steps = True
+            print("outlast: several processes without outlast save nothing by themselves: set every_steps", file=sys.stderr)
+        return False
 
     def save(self, step: int, blobs: Sequence[bytes], answers: int, is_waited_for: bool = True) -> None:
-        self._turn = self._turn_now()
         self._files.write(step, self._state.parts(step, blobs))
         self._saved_at = time.monotonic()
+
+    def close(self) -> None:
+        self._files.close()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import os
 import pickle
 import sys
@@ -16,12 +15,12 @@ from outlast._errors import Leave, SnapshotError
 from outlast._files import SnapshotFiles
 from outlast._layout import Blob
 from outlast._link import LEAVE_CODE, Link
+from outlast._numbers import finite, step_number
 from outlast._ranks import find_rank
 from outlast._savers import ArenaSaver, FileSaver
 from outlast._state import State
 from outlast._tensors import WIDTHS, Tensor, tensor_of
 
-_STEPS_MAX = 1 << 53
 _TELL_EVERY = 0.2  # seconds
 
 
@@ -36,28 +35,10 @@ class Notice:
         return (self.ends - datetime.now(timezone.utc)).total_seconds()
 
 
-def _step_number(step: Any) -> int:
-    try:
-        number = operator.index(step)
-    except TypeError:
-        raise SnapshotError(f"{step!r} is no number of a step") from None
-    if not 0 <= number < _STEPS_MAX:
-        raise SnapshotError(f"{step!r} is no number of a step: it must be from 0 to 2^53")
-    return number
-
-
-def _finite(value: Any) -> Optional[float]:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        return None
-    return number if math.isfinite(number) else None
-
-
 class Snapshots:
     """The state of one process of a training. Everything in it is registered once, before resume(); from then on
     it is changed in place. Belongs to the thread that made it, and to this process: a child made by fork() is
-    refused. Calls raise SnapshotError where it says so, and change nothing then.
+    refused. Calls raise SnapshotError where it says so.
 
         snapshots = outlast.Snapshots()
         snapshots.add("weights", weights)
@@ -67,15 +48,18 @@ class Snapshots:
         snapshots.done()
 
     Under `outlast run` a snapshot is a copy into memory that the agent owns: it outlives a crash of the trainer, and
-    the agent makes checkpoints of it. Without outlast around it the same calls save to files and resume from them.
+    the agent makes checkpoints of it; should outlast itself end, training goes on, and nothing is saved any more.
+    Without outlast around it the same calls save to files and resume from them.
 
-    rank, ranks: which process of the job this is, and of how many. Unless given: RANK and WORLD_SIZE, or
-        SLURM_PROCID and SLURM_NTASKS, or OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE, or 0 of 1. A snapshot of
-        the job counts when all of them have one of the same step.
+    rank, ranks: which process of the job this is, and of how many; both or neither. Unless given: RANK and
+        WORLD_SIZE, or SLURM_PROCID and SLURM_NTASKS within a step of srun (a batch script has them, too, and is no
+        rank), or OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE, or 0 of 1; what is empty is as absent. A snapshot
+        of the job counts when all ranks have one of the same step.
     every_steps: step_done() also takes a snapshot after every so many steps; 0: only when outlast wants one, and,
         where there is only one process, as often as costs no more than a hundredth of the time.
     folder, file_interval: without outlast, where files go, and after how many seconds step_done() writes them unless
-        every_steps says it. With several ranks that is better, as all must choose the same steps.
+        every_steps says it. Several ranks must say every_steps there, as all must choose the same steps: without it
+        step_done() saves nothing by itself.
     threads: for copying; as many as this process may use, 4 at most, unless given.
     """
 
@@ -84,11 +68,11 @@ class Snapshots:
                  threads: Optional[int] = None):  # fmt: skip
         self._pid = os.getpid()
         self._rank, self._ranks = find_rank(rank, ranks)
-        self._every_steps = _step_number(every_steps)
+        self._every_steps = step_number(every_steps)
         self._state = State(threads_for(threads))
         self._files = FileSaver(SnapshotFiles(folder, self._rank, self._ranks), self._state, file_interval, self._ranks)
         self._arena: Optional[ArenaSaver] = None
-        self._link = Link.connect()
+        self._link = Link.connect(self._files.folder)
         self._leave_code = LEAVE_CODE
         self._is_begun = False
         self._is_leaving = False
@@ -125,15 +109,26 @@ class Snapshots:
         self._check_process()
         self._state.add_blob(Blob(name, capacity, get, set))
 
-    def add_object(self, name: str, get: Callable[[], Any], set: Callable[[Any], None], capacity: int = 1 << 20) -> None:
-        """Anything that can be pickled, by two functions such as state_dict and load_state_dict."""
-        self.add_blob(name, lambda: pickle.dumps(get(), protocol=4), lambda data: set(pickle.loads(data)), capacity)
+    def add_object(self, name: str, get: Callable[[], Any], set: Callable[[Any], None], capacity: int = 1 << 20,
+                   check: Optional[Callable[[Any], None]] = None) -> None:  # fmt: skip
+        """Anything that can be pickled, by two functions such as state_dict and load_state_dict. `check` sees it in
+        resume() before anything is changed, and may raise SnapshotError."""
+
+        def decode(data: bytes) -> Any:
+            value = pickle.loads(data)
+            if check is not None:
+                check(value)
+            return value
+
+        self._check_process()
+        self._state.add_blob(Blob(name, capacity, lambda: pickle.dumps(get(), protocol=4), set, decode))
 
     # --- The beginning
 
     def resume(self) -> Optional[int]:
         """Puts back the newest snapshot and returns its step; None if there is none, and nothing is changed then.
-        SnapshotError if there is one that does not fit what was registered, naming the first that differs."""
+        SnapshotError if there is one that does not fit what was registered, naming the first that differs; nothing is
+        changed then either. Only if a `set`, a `copy_in` or a load_state_dict() raises by itself is a part changed."""
         self._begin()
         self.before_update()
         return self._saver().resume()
@@ -144,7 +139,7 @@ class Snapshots:
         """Tells how far training is, and takes a snapshot if one is wanted or due, and after the last step of all. Raises Leave, which ends the
         process, if this machine ends and the snapshot is taken; with leave=False it returns False instead, and
         the trainer is to exit with leave_code."""
-        number = _step_number(step)
+        number = step_number(step)
         self._begin()
         self.before_update()
         if not self._is_leaving:
@@ -169,7 +164,7 @@ class Snapshots:
     def save(self, step: int) -> None:
         """Takes a snapshot: returns when all is copied. SnapshotError if nothing is registered, a blob is longer than
         it may be, or a tensor is not what it was."""
-        number = _step_number(step)
+        number = step_number(step)
         self._begin()
         self.before_update()
         saver = self._saver()
@@ -180,7 +175,7 @@ class Snapshots:
     def save_async(self, step: int) -> None:
         """The same, while training goes on: what is registered must not change before before_update() has
         returned. Blobs are taken at once."""
-        number = _step_number(step)
+        number = step_number(step)
         self._begin()
         self.before_update()
         saver, blobs = self._saver(), self._state.blobs_now()
@@ -222,29 +217,33 @@ class Snapshots:
             return None
 
     def is_wanted(self, step: int) -> bool:
-        """Whether outlast would like a snapshot after this step: for those who do not use step_done()."""
+        """Whether outlast would like a snapshot after this step, which is done: for those who do not use step_done()."""
         try:
-            number = _step_number(step)
+            number = step_number(step)
         except SnapshotError:
             return False
-        return self._is_usable() and self._arena is not None and self._arena.wish(number) != 0
+        if not self._is_usable() or self._arena is None:
+            return False
+        # Else the agent would ask several ranks for a step that some have behind them.
+        self._arena.reached(number)
+        return self._arena.wish(number) != 0
 
     def progress(self, step: int, total: Optional[int] = None, epoch: Optional[float] = None) -> None:
         try:
-            message = {"type": "progress", "step": _step_number(step)}
+            message = {"type": "progress", "step": step_number(step)}
             if total is not None:
-                message["total"] = _step_number(total)
+                message["total"] = step_number(total)
         except SnapshotError:
             return
-        if epoch is not None and _finite(epoch) is not None:
-            message["epoch"] = _finite(epoch)
+        if epoch is not None and finite(epoch) is not None:
+            message["epoch"] = finite(epoch)
         if self._is_usable() and self._arena is not None:
             self._arena.reached(message["step"])
         self._tell(message)
 
     def metrics(self, **values: Any) -> None:
         """Only finite numbers are kept."""
-        kept = {name: _finite(value) for name, value in values.items() if _finite(value) is not None}
+        kept = {name: finite(value) for name, value in values.items() if finite(value) is not None}
         names = list(kept)
         # A message has room for so many, unless their names are very long.
         for begin in range(0, len(names), 100):
@@ -284,6 +283,7 @@ class Snapshots:
             if self._arena is not None:
                 self._arena.close()
                 self._arena = None
+            self._files.close()
 
     def __enter__(self) -> "Snapshots":
         return self
@@ -329,10 +329,6 @@ class Snapshots:
             self._is_saving.release()
 
     def _saver(self) -> Any:
-        if self._arena is not None and not self._arena.is_there():
-            print(f"outlast: the agent is gone; snapshots go to files in {self._files.folder} now", file=sys.stderr)
-            self._arena.close()
-            self._arena = None
         return self._files if self._arena is None else self._arena
 
     def _tell(self, message: dict) -> None:

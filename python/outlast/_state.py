@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from outlast._copy import CopyPlan
 from outlast._errors import SnapshotError
@@ -109,10 +109,12 @@ class State:
         yield from blobs
 
     def read_from(self, address: int, length: int, where: str) -> None:
-        """Puts back a snapshot. Changes nothing if that does not fit."""
+        """Puts back a snapshot. Changes nothing if that does not fit; what a copy_in or a set raises comes too late for
+        that."""
         view = view_of(address, length)
         entries = read_entries(view, where)
         self._check_fit(entries, where)
+        values = [self._decoded(blob, view, entries[blob.name], where) for blob in self._blobs]
         self._watch.look()
         self._make_plan()
         pieces = []
@@ -125,9 +127,20 @@ class State:
             if tensor.copy_in is not None:
                 begin = entries[tensor.name].begin
                 tensor.copy_in(view[begin : begin + tensor.size])
-        for blob in self._blobs:
-            entry = entries[blob.name]
-            blob.set(bytes(view[entry.begin : entry.end]))
+        for blob, value in zip(self._blobs, values):
+            blob.set(value)
+
+    @staticmethod
+    def _decoded(blob: Blob, view: memoryview, entry: Entry, where: str) -> Any:
+        data = bytes(view[entry.begin : entry.end])
+        if blob.decode is None:
+            return data
+        try:
+            return blob.decode(data)
+        except SnapshotError:
+            raise
+        except Exception as error:  # unpickling raises whatever the class of an object raises
+            raise SnapshotError(f'"{blob.name}" in {where} cannot be read ({type(error).__name__}: {error})') from error
 
     def _check_fit(self, entries: dict[str, Entry], where: str) -> None:
         for tensor in self._tensors:
@@ -146,6 +159,11 @@ class State:
             if entry.dtype != "U8" or len(entry.shape) != 1:
                 raise SnapshotError(
                     f'"{blob.name}" is {describe(entry.dtype, entry.shape)} in {where}, and was registered as bytes'
+                )
+            if entry.end - entry.begin > blob.capacity:
+                raise SnapshotError(
+                    f'"{blob.name}" has {entry.end - entry.begin} bytes in {where}, and was registered with at most '
+                    f"{blob.capacity}: register it with a larger capacity"
                 )
         for name in entries:
             if name not in self._names:

@@ -8,14 +8,15 @@ import torch
 import torch.utils.data
 
 from outlast import SnapshotError
+from outlast._ranks import find_rank
 
 
-def rank_and_ranks() -> tuple[Optional[int], Optional[int]]:
-    """Of this process, if torch.distributed knows."""
+def rank_and_ranks(rank: Optional[int], ranks: Optional[int]) -> tuple[int, int]:
+    """As it was said, or else as torch.distributed knows, or else as Snapshots finds it."""
     distributed = torch.distributed
-    if distributed.is_available() and distributed.is_initialized():
+    if rank is None and ranks is None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
-    return None, None
+    return find_rank(rank, ranks)
 
 
 class ResumableSampler(torch.utils.data.Sampler):
@@ -38,13 +39,11 @@ class ResumableSampler(torch.utils.data.Sampler):
         ranks: Optional[int] = None,
     ):
         length = dataset_or_length if isinstance(dataset_or_length, int) else len(dataset_or_length)
-        known_rank, known_ranks = rank_and_ranks()
-        self._rank = rank if rank is not None else known_rank or 0
-        self._ranks = ranks if ranks is not None else known_ranks or 1
-        if length < 1 or batch_size < 1 or not 0 <= self._rank < self._ranks:
+        self._rank, self._ranks = rank_and_ranks(rank, ranks)
+        if length < 1 or batch_size < 1:
             raise SnapshotError(
-                f"a sampler of {length} examples in batches of {batch_size}, for rank {self._rank} of {self._ranks}, "
-                "cannot be: give at least one example, a batch of at least one, and a rank below their number"
+                f"a sampler of {length} examples in batches of {batch_size} cannot be: give at least one example, and a "
+                "batch of at least one"
             )
         self._length, self._batch_size, self._shuffle, self._seed = length, batch_size, shuffle, seed
         share = -(-length // self._ranks)
@@ -100,12 +99,16 @@ class ResumableSampler(torch.utils.data.Sampler):
     def state_dict(self) -> dict:
         return {"position": self._position, "kind": self._kind()}
 
-    def load_state_dict(self, state: dict) -> None:
+    def check_state_dict(self, state: dict) -> None:
+        """SnapshotError if it is the place in other data."""
         if state["kind"] != self._kind():
             raise SnapshotError(
                 f"the snapshot is of a sampler with {state['kind']}, and this one has {self._kind()}: "
                 "the place in the data means nothing here. Use the same, or another folder"
             )
+
+    def load_state_dict(self, state: dict) -> None:
+        self.check_state_dict(state)
         self._position = state["position"]
 
     def _kind(self) -> dict:

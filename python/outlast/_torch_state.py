@@ -38,7 +38,9 @@ class Registry(Protocol):
 
     def add_tensor(self, name: str, tensor: torch.Tensor) -> None: ...
     def add_lookup(self, name: str, like: torch.Tensor, find: Callable, put: Callable) -> None: ...
-    def add_object(self, name: str, get: Callable, set: Callable, capacity: int) -> None: ...
+    def add_object(
+        self, name: str, get: Callable, set: Callable, capacity: int, check: Optional[Callable] = None
+    ) -> None: ...
 
 
 def plain_view(name: str, tensor: torch.Tensor) -> torch.Tensor:
@@ -54,10 +56,23 @@ def plain_view(name: str, tensor: torch.Tensor) -> torch.Tensor:
             raise SnapshotError(f"'{name}' has elements of {view.dtype}, which a snapshot cannot hold")
         view = view.view(torch.uint8)
     if not view.is_contiguous():
-        view = view.permute(sorted(range(view.dim()), key=lambda dimension: -view.stride(dimension)))
+        view = view.permute(_order(view))
     if not view.is_contiguous():
         raise SnapshotError(f"'{name}' is a part of another tensor, with gaps: make it .contiguous()")
     return view
+
+
+def _order(tensor: torch.Tensor) -> list[int]:
+    """Its dimensions as they lie in memory, the widest apart first."""
+    return sorted(range(tensor.dim()), key=lambda dimension: -tensor.stride(dimension))
+
+
+def memory_order(tensor: torch.Tensor) -> Optional[tuple[int, ...]]:
+    """How it lies, unless that is as its shape says. The shape of its plain view does not tell: 8 x 3 x 3 x 3 is that
+    of two orders."""
+    if tensor.is_contiguous():
+        return None
+    return tuple(dimension for dimension in _order(tensor) if tensor.shape[dimension] > 1)
 
 
 def is_on_host(tensor: torch.Tensor) -> bool:
@@ -66,70 +81,6 @@ def is_on_host(tensor: torch.Tensor) -> bool:
 
 def dtype_name(view: torch.Tensor) -> str:
     return _DTYPES[view.dtype]
-
-
-def _unwrapped(module: torch.nn.Module) -> torch.nn.Module:
-    """Without what DDP and torch.compile() put around it: names are the same with and without them."""
-    while True:
-        if isinstance(module, torch.nn.parallel.DistributedDataParallel):
-            module = module.module
-        elif isinstance(module._modules.get("_orig_mod"), torch.nn.Module):
-            module = module._orig_mod
-        else:
-            return module
-
-
-class ModuleState:
-    def __init__(self, name: str, module: torch.nn.Module):
-        self._name = name
-        self._module = _unwrapped(module)
-        self._addresses: dict[str, tuple[torch.Tensor, int]] = {}  # of those that are registered by a view
-        self._shadows: list[tuple[dict, str, torch.Tensor]] = []
-
-    def register(self, registry: Registry) -> None:
-        for name, parameter in self._module.named_parameters():
-            name = f"{self._name}.{name}"
-            if isinstance(parameter, torch.nn.parameter.UninitializedParameter):
-                raise SnapshotError(f"'{name}' has no size yet: run the module once before it is registered")
-            if plain_view(name, parameter).shape != parameter.shape or not parameter.is_contiguous():
-                self._addresses[name] = (parameter, parameter.data_ptr())
-            registry.add_tensor(name, parameter)
-        extra = {}
-        for place, module in self._module.named_modules():
-            prefix = f"{self._name}.{place}." if place else f"{self._name}."
-            for name, buffer in module._buffers.items():
-                if buffer is None or name in module._non_persistent_buffers_set:
-                    continue
-                # A forward pass changes buffers, and some modules replace them: what is registered is a copy, which
-                # an asynchronous save can read in peace.
-                shadow = buffer.detach().clone()
-                self._shadows.append((module._buffers, name, shadow))
-                registry.add_tensor(prefix + name, shadow)
-            if type(module).get_extra_state is not torch.nn.Module.get_extra_state:
-                extra[place] = module
-        if extra:
-            registry.add_object(
-                f"{self._name}.extra_state",
-                lambda: {place: module.get_extra_state() for place, module in extra.items()},
-                lambda states: [extra[place].set_extra_state(state) for place, state in states.items()],
-                OBJECT_BYTES_MIN,
-            )
-
-    def settle(self) -> None:
-        for name, (parameter, address) in self._addresses.items():
-            if parameter.data_ptr() != address:
-                raise SnapshotError(
-                    f"'{name}' is no longer where it was registered: move the module to its device, and change its "
-                    "type, before Snapshots is made"
-                )
-        with torch.no_grad():
-            for buffers, name, shadow in self._shadows:
-                shadow.copy_(buffers[name])
-
-    def restored(self) -> None:
-        with torch.no_grad():
-            for buffers, name, shadow in self._shadows:
-                buffers[name].copy_(shadow)
 
 
 class OptimizerState:
@@ -164,7 +115,7 @@ class OptimizerState:
                     if isinstance(value, torch.Tensor):
                         self._register_tensor(registry, parameter, (index, key), value)
                 index += 1
-        registry.add_object(self._name, self._get, self._set, max(OBJECT_BYTES_MIN, 512 * index))
+        registry.add_object(self._name, self._get, self._set, max(OBJECT_BYTES_MIN, 512 * index), self._check)
 
     def _register_tensor(
         self, registry: Registry, parameter: torch.Tensor, place: tuple[int, str], tensor: torch.Tensor
@@ -220,15 +171,24 @@ class OptimizerState:
     def _set(self, saved: dict) -> None:
         self._saved = saved
 
+    def _check(self, saved: dict) -> None:
+        groups = self._optimizer.param_groups
+        if len(saved["groups"]) != len(groups):
+            raise SnapshotError(
+                f"the snapshot has {len(saved['groups'])} parameter groups of '{self._name}', which has {len(groups)} now: "
+                "build it as it was"
+            )
+        for place in map(tuple, saved["tensors"] or ()):
+            if place not in self._homes and place not in self._on_card:
+                raise SnapshotError(
+                    f"the snapshot has a tensor '{place[1]}' of '{self._name}' for parameter {place[0]}, which it has not "
+                    "now: build it as it was"
+                )
+
     def restored(self) -> None:
         saved, optimizer = self._saved, self._optimizer
         if saved is None:
             return
-        if len(saved["groups"]) != len(optimizer.param_groups):
-            raise SnapshotError(
-                f"the snapshot has {len(saved['groups'])} parameter groups of '{self._name}', which has "
-                f"{len(optimizer.param_groups)} now: build it as it was"
-            )
         for group, values in zip(optimizer.param_groups, saved["groups"]):
             for key, value in values.items():
                 if isinstance(group.get(key), torch.Tensor) and isinstance(value, torch.Tensor):
@@ -293,7 +253,9 @@ class DictState:
         self._saved: Any = None
 
     def register(self, registry: Registry) -> None:
-        registry.add_object(self._name, self._part.state_dict, self._set, self._capacity)
+        # Of this package's own: what load_state_dict() would refuse, before anything is changed.
+        check = getattr(self._part, "check_state_dict", None)
+        registry.add_object(self._name, self._part.state_dict, self._set, self._capacity, check)
 
     def _set(self, saved: Any) -> None:
         self._saved = saved

@@ -23,16 +23,44 @@ class Snapshots(SteppingSnapshots):
     training is the one that was not interrupted, bit for bit, if it uses one thread.
 
     A pickled object may have `capacity` bytes: memory is set aside for it. `parts` gives objects names of their own;
-    the others are object_0, object_1, …"""
+    the others are called after their classes, "sgdclassifier", "list", "list_2", …, in the order given."""
 
     def __init__(
         self, *objects: Any, parts: Optional[Mapping[str, Any]] = None, capacity: int = _CAPACITY, **options: Any
     ):
         super().__init__(**options)
-        for name, part in {**{f"object_{n}": part for n, part in enumerate(objects)}, **(parts or {})}.items():
+        named = {**(parts or {})}
+        for part in objects:
+            named[_name_for(part, {*named, "random"})] = part
+        for name, part in named.items():
             _check(name, part)
-            self.add_object(name, lambda part=part: part, lambda saved, part=part: put_back(part, saved), capacity)
+            self._add(name, part, capacity)
         self.add_object("random", _generators, _set_generators)
+
+    def _add(self, name: str, part: Any, capacity: int) -> None:
+        self.add_object(
+            name, lambda: part, lambda saved: put_back(part, saved), capacity, lambda saved: _check_type(name, part, saved)
+        )
+
+
+def _name_for(part: Any, taken: set) -> str:
+    kind, number = type(part).__name__.lower(), 1
+    name = kind
+    while name in taken:
+        number += 1
+        name = f"{kind}_{number}"
+    return name
+
+
+def _check_type(name: str, part: Any, saved: Any) -> None:
+    if type(saved) is not type(part):
+        raise SnapshotError(
+            f"'{name}' is a {type(saved).__name__} in the snapshot, and a {type(part).__name__} was given: give the "
+            "objects that were saved, in the same order, or use another folder"
+        )
+    kinds = [type(getattr(one, "bit_generator", None)).__name__ for one in (saved, part)]
+    if _is_generator(part) and kinds[0] != kinds[1]:
+        raise SnapshotError(f"'{name}' is a generator of {kinds[0]} in the snapshot, and one of {kinds[1]} was given")
 
 
 def _is_generator(part: Any) -> bool:
@@ -49,7 +77,7 @@ def _check(name: str, part: Any) -> None:
 
 
 def put_back(part: Any, saved: Any) -> None:
-    """Makes an object what another of its kind is, in place: others may hold on to it."""
+    """Makes an object what another of its type is, in place: others may hold on to it."""
     if _is_generator(part):
         if hasattr(part, "bit_generator"):
             part.bit_generator.state = saved.bit_generator.state

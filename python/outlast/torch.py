@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from typing import Any, Callable, Iterable, Mapping, Optional
 
 import torch
@@ -16,14 +17,15 @@ import torch
 from outlast import SnapshotError, _torch_state
 from outlast._steps import SteppingSnapshots
 from outlast._torch_cuda import CardCopies
+from outlast._torch_module import ModuleState
 from outlast._torch_sampler import ResumableSampler, endless, rank_and_ranks
 from outlast._torch_state import (
     OBJECT_BYTES_MIN,
     DictState,
-    ModuleState,
     OptimizerState,
     RandomState,
     dtype_name,
+    memory_order,
     pickled_bytes_max,
     plain_view,
 )
@@ -38,7 +40,8 @@ class Snapshots(SteppingSnapshots):
     """All that the next step depends on: each part (a module, an optimizer, a scheduler, a scaler, a sampler, or
     anything with state_dict() and load_state_dict()), and the random generators of Python, NumPy, torch and its cards.
     Parts are called "model", "optimizer", … after their kind, in the order given; `parts` gives them names of their
-    own. A module must be on its device, in its final type, before it is given.
+    own. A module must be on its device, in its final type, before it is given; a parameter of it that is replaced by
+    another later is told by the next save.
 
     What belongs to save_async(): the optimizers that were given wait for it by themselves before they change anything.
 
@@ -46,19 +49,22 @@ class Snapshots(SteppingSnapshots):
     slower. The rank is that of torch.distributed, if that is in use. Confined to its owner."""
 
     def __init__(self, *some: Any, sampler: Any = None, parts: Optional[Mapping[str, Any]] = None, **options: Any):
-        rank, ranks = rank_and_ranks()
-        super().__init__(**{"rank": rank, "ranks": ranks, **options})
+        rank, ranks = rank_and_ranks(options.pop("rank", None), options.pop("ranks", None))
+        super().__init__(rank=rank, ranks=ranks, **options)
         self._cards = CardCopies()
         self._devices: set[torch.device] = set()
         self._card_tensors = 0
         self._seen: set[tuple] = set()
         self._parts: list[Any] = []
         self._hooks: list[Any] = []
+        self._orders: dict[str, tuple[int, ...]] = {}
         # First, because its state is asked for before any memory is copied: that is the moment to settle.
         self._random = RandomState()
         self._register(self._random)
         for name, part in _name_all([*some, *([] if sampler is None else [sampler])], parts or {}):
             self._register(self._state_of(name, part))
+        capacity = max(OBJECT_BYTES_MIN, sum(len(name.encode()) + 256 for name in self._orders))
+        self.add_object("memory_order", lambda: self._orders, lambda _: None, capacity, self._check_orders)
 
     def _state_of(self, name: str, part: Any) -> Any:
         if isinstance(part, torch.nn.Module):
@@ -88,11 +94,26 @@ class Snapshots(SteppingSnapshots):
         step = optimizer.step  # torch before 2.0
 
         @functools.wraps(step)
-        def wait_and_step(*arguments: Any, **named: Any) -> Any:
+        def wait_and_step(_: Any, *arguments: Any, **named: Any) -> Any:
             self.before_update()
             return step(*arguments, **named)
 
-        optimizer.step = wait_and_step
+        # A method, as it was: a scheduler that is made later asks whose it is.
+        optimizer.step = types.MethodType(wait_and_step, optimizer)
+
+    def _note_order(self, name: str, tensor: torch.Tensor) -> None:
+        order = memory_order(tensor)
+        if order is not None:
+            self._orders[name] = order
+
+    def _check_orders(self, saved: dict) -> None:
+        for name in sorted({*saved, *self._orders}):
+            before, now = saved.get(name), self._orders.get(name)
+            if before != now:
+                raise SnapshotError(
+                    f"the dimensions of '{name}' lay in memory in the order {_told(before)} when it was saved, and lie in "
+                    f"{_told(now)} now: bring the module to the same memory_format before Snapshots is made"
+                )
 
     def generators(self) -> dict:
         """The states of all random generators."""
@@ -110,6 +131,7 @@ class Snapshots(SteppingSnapshots):
         if view.numel() > 0 and place in self._seen:
             return
         self._seen.add(place)
+        self._note_order(name, tensor)
         if _torch_state.is_on_host(tensor):
             # The tensor itself where that will do: should its memory move, that is followed.
             is_itself = view.shape == tensor.shape and view.dtype == tensor.dtype and tensor.is_contiguous()
@@ -119,6 +141,7 @@ class Snapshots(SteppingSnapshots):
 
     def add_lookup(self, name: str, like: torch.Tensor, find: Callable, put: Callable) -> None:
         """A tensor of a card that is asked for in each save, and made anew in resume()."""
+        self._note_order(name, like)
         made = functools.partial(
             torch.empty_strided, tuple(like.shape), like.stride(), dtype=like.dtype, device=like.device
         )
@@ -149,9 +172,10 @@ class Snapshots(SteppingSnapshots):
             lambda source: self._cards.copy_in(make(source), source),
         )
 
-    def add_object(self, name: str, get: Callable, set: Callable, capacity: int = OBJECT_BYTES_MIN) -> None:
+    def add_object(self, name: str, get: Callable, set: Callable, capacity: int = OBJECT_BYTES_MIN,
+                   check: Optional[Callable] = None) -> None:  # fmt: skip
         is_first = not self._parts
-        super().add_object(name, (lambda: (self._settle(), get())[1]) if is_first else get, set, capacity)
+        super().add_object(name, (lambda: (self._settle(), get())[1]) if is_first else get, set, capacity, check)
 
     # --- Around the saves
 
@@ -164,17 +188,15 @@ class Snapshots(SteppingSnapshots):
             self._cards.begin(self._devices, self._card_tensors)
 
     def resume(self) -> Optional[int]:
+        for part in self._parts:
+            if isinstance(part, ModuleState):
+                part.check()
         step = super().resume()
         if step is not None:
             # The generators last: what others do when they are put back may draw.
             for part in reversed(self._parts):
                 part.restored()
         return step
-
-    def _saver(self) -> Any:
-        if self._arena is not None and not self._arena.is_there():
-            self._cards.unpin()
-        return super()._saver()
 
     def close(self) -> None:
         try:
@@ -185,9 +207,13 @@ class Snapshots(SteppingSnapshots):
             super().close()
 
 
+def _told(order: Optional[tuple]) -> str:
+    return "that of its shape" if order is None else str(list(order))
+
+
 def _name_all(parts: Iterable[Any], named: Mapping[str, Any]) -> list[tuple[str, Any]]:
     pairs = list(named.items())
-    taken = set(named)
+    taken = {*named, "random", "memory_order"}
     for part in parts:
         kind, number = _kind_of(part), 1
         name = kind

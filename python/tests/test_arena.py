@@ -59,7 +59,7 @@ class Hello(unittest.TestCase):
         self.assert_refused("does not begin with OUTLAST1", arena_words={0: 5})
 
     def test_an_arena_of_a_wrong_size(self):
-        self.assert_refused("8192 are needed", arena_words={2: 1}, slot_bytes=4096)
+        self.assert_refused("12288 are needed", slots=1, arena_words={2: 2}, slot_bytes=4096)
         self.assert_refused("which cannot be", arena_words={2: 0})
         self.assert_refused("which cannot be", arena_words={3: 4097})
 
@@ -128,8 +128,8 @@ class Slots(unittest.TestCase):
             agent.words[READING] = 1
             snapshots.save_async(2)
             agent.hang_up()
-            with self.assertRaisesRegex(outlast.SnapshotError, "ended while it read"):
-                snapshots.before_update()
+            snapshots.before_update()
+            self.assertEqual(agent.newest()[0], 1)
 
     def test_numbers_go_on_after_a_writer_that_died(self):
         with FakeAgent() as agent:

@@ -57,7 +57,7 @@ class Files(unittest.TestCase):
             snapshots.save_async(step)
             snapshots.before_update()
         self.assertEqual(self.steps(), [10, 100])
-        self.assertEqual(len(os.listdir(self.folder)), 2)
+        self.assertEqual(len([name for name in os.listdir(self.folder) if "snapshot" in name]), 2)
 
     def test_a_training_that_begins_again_replaces_the_later_steps_of_the_last_one(self):
         snapshots, _ = self.trainer()
@@ -78,6 +78,48 @@ class Files(unittest.TestCase):
             self.assertEqual(weights[0], 1000 * rank + 4)
         self.assertIsNone(self.trainer(rank=0, ranks=3)[0].resume())
 
+    def test_ranks_never_resume_from_steps_of_two_trainings(self):
+        first = [self.trainer(rank=rank, ranks=2)[0] for rank in (0, 1)]
+        for snapshots in first:
+            snapshots.save(90)
+        first[0].save(100)  # the other one was killed before
+        second = [self.trainer(rank=rank, ranks=2) for rank in (0, 1)]
+        self.assertEqual([snapshots.resume() for snapshots, _ in second], [90, 90])
+        self.assertEqual(self.steps(0, 2), [90])
+        second[1][0].save(100)  # and now the first one
+        self.assertEqual([self.trainer(rank=rank, ranks=2)[0].resume() for rank in (0, 1)], [90, 90])
+
+    def test_the_newest_step_that_all_ranks_have_is_kept_however_far_one_is(self):
+        ahead, behind = (self.trainer(rank=rank, ranks=2)[0] for rank in (0, 1))
+        for step in (10, 20):
+            ahead.save(step)
+            behind.save(step)
+        for step in (30, 40, 50):
+            ahead.save(step)
+        self.assertEqual(self.steps(0, 2), [20, 40, 50])
+        behind.save(40)
+        ahead.save(60)
+        self.assertEqual(self.steps(0, 2), [40, 50, 60])
+        self.assertEqual([self.trainer(rank=rank, ranks=2)[0].resume() for rank in (0, 1)], [40, 40])
+
+    def test_without_a_step_that_all_ranks_have_each_removes_its_own(self):
+        for rank, step in ((0, 5), (1, 6)):
+            self.trainer(rank=rank, ranks=2)[0].save(step)
+        self.assertIsNone(self.trainer(rank=0, ranks=2)[0].resume())
+        self.assertEqual((self.steps(0, 2), self.steps(1, 2)), ([], [6]))
+
+    def test_what_does_not_fit_or_cannot_be_read_is_not_removed(self):
+        self.trainer()[0].save(5)
+        self.trainer()[0].save(6)
+        other = outlast.Snapshots(folder=self.folder)
+        other.add("others", bytearray(1))
+        with self.assertRaises(outlast.SnapshotError):
+            other.resume()
+        with mock.patch("builtins.open", side_effect=PermissionError(13, "Permission denied")):
+            with self.assertRaisesRegex(outlast.SnapshotError, "cannot read .*: Permission denied"):
+                self.trainer()[0].resume()
+        self.assertEqual(self.steps(), [5, 6])
+
     def test_step_done_saves_by_the_interval(self):
         with mock.patch("outlast._savers.time.monotonic") as clock:
             clock.return_value = 0.0
@@ -87,17 +129,26 @@ class Files(unittest.TestCase):
                 self.assertTrue(snapshots.step_done(step))
         self.assertEqual(self.steps(), [3, 6])
 
-    def test_ranks_agree_on_a_step_although_one_is_ahead(self):
-        with mock.patch("outlast._savers.time.time") as clock:
-            clock.return_value = 1000.0
-            trainers = [self.trainer(rank=rank, ranks=2, file_interval=100)[0] for rank in (0, 1)]
+    def test_several_ranks_save_nothing_by_themselves_and_say_so_once(self):
+        snapshots, _ = self.trainer(rank=0, ranks=2, file_interval=0)
+        with mock.patch("sys.stderr") as stderr:
             for step in range(1, 40):
-                for rank in (0, 1):
-                    if (step, rank) == (20, 1):
-                        clock.return_value = 1101.0
-                    trainers[rank].step_done(step)
-        self.assertEqual(self.steps(0, 2), [32])
-        self.assertEqual(self.steps(1, 2), [32])
+                snapshots.step_done(step, 40)
+        self.assertEqual(1, str(stderr.write.mock_calls).count("save nothing by themselves: set every_steps"))
+        self.assertFalse(os.path.exists(self.folder))
+        snapshots.step_done(40, 40)
+        self.assertEqual(self.steps(0, 2), [40])
+
+    def test_a_save_that_fails_leaves_nothing_behind(self):
+        snapshots, _ = self.trainer()
+        snapshots.save(1)
+        before = sorted(os.listdir(self.folder))
+        for broken in ("os.fsync", "os.rename"):
+            with mock.patch(broken, side_effect=OSError(28, "No space left on device")):
+                with self.assertRaisesRegex(outlast.SnapshotError, "No space left on device"):
+                    snapshots.save(2)
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+        snapshots.save(2)
 
     def test_every_so_many_steps(self):
         for ranks in (1, 2):
@@ -140,10 +191,34 @@ class Files(unittest.TestCase):
         with open(self.folder, "w", encoding="utf-8"):
             pass
         snapshots, _ = self.trainer()
-        with self.assertRaisesRegex(outlast.SnapshotError, f"cannot save into {self.folder}"):
-            snapshots.save(1)
-        with self.assertRaisesRegex(outlast.SnapshotError, f"cannot look into {self.folder}"):
-            snapshots.resume()
+        for call in (lambda: snapshots.save(1), snapshots.resume):
+            with self.assertRaisesRegex(outlast.SnapshotError, f"cannot save into {self.folder}"):
+                call()
+
+    def test_files_that_cannot_be_used_are_told(self):
+        with mock.patch("sys.stderr") as stderr:
+            self.assertIsNone(self.trainer()[0].resume())
+        stderr.write.assert_not_called()
+        self.trainer(rank=0, ranks=4)[0].save(5)
+        for ranks, words in ((2, "has snapshots of a training with 4 ranks, and this one has 2: training begins anew"),
+                             (4, "has no step that all of 4 ranks have, whole: training begins anew")):  # fmt: skip
+            with mock.patch("sys.stderr") as stderr:
+                self.assertIsNone(self.trainer(rank=1, ranks=ranks)[0].resume())
+            self.assertIn(f"outlast: {self.folder} {words}", str(stderr.write.mock_calls))
+
+    def test_a_folder_that_cannot_be_written_to_is_told_before_training(self):
+        os.makedirs(self.folder)
+        with mock.patch("os.access", return_value=False):  # root may write anywhere
+            with self.assertRaisesRegex(outlast.SnapshotError, f"cannot save into {self.folder}: Permission denied"):
+                self.trainer()[0].resume()
+
+    def test_a_socket_where_nobody_listens_is_told(self):
+        with mock.patch.dict(os.environ, {"OUTLAST_SOCKET": "/nowhere/socket"}), mock.patch("sys.stderr") as stderr:
+            snapshots, _ = self.trainer()
+        self.assertIn(f"nobody listens at OUTLAST_SOCKET (/nowhere/socket): snapshots are files in {self.folder}",
+                      str(stderr.write.mock_calls))  # fmt: skip
+        snapshots.save(1)
+        self.assertEqual(self.steps(), [1])
 
     def test_other_files_are_passed_over(self):
         os.makedirs(self.folder)

@@ -13,6 +13,11 @@ class Counter:
         self.counts = [0]
 
 
+class Other:
+    def __init__(self):
+        self.counts = [7]
+
+
 class Objects(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -61,6 +66,19 @@ class Objects(unittest.TestCase):
         rows.append("x" * 100_000)
         with self.assertRaisesRegex(outlast.SnapshotError, "rows"):
             snapshots.save(2)
+
+    def test_objects_in_another_order_or_of_another_type_are_refused_and_not_changed(self):
+        counter, other, table = Counter(), Other(), {"a": 1}
+        self.snapshots(counter, table, table).save(1)
+        self.assertEqual(self.snapshots(counter, table, {}).resume(), 1)
+        with self.assertRaisesRegex(outlast.SnapshotError, 'no "other"'):
+            self.snapshots(other, table, {}).resume()
+        self.snapshots(parts={"one": counter, "two": table}).save(2)
+        fresh = Counter()
+        fresh.counts = [3]
+        with self.assertRaisesRegex(outlast.SnapshotError, "'two' is a dict in the snapshot, and a Other was given"):
+            self.snapshots(parts={"one": fresh, "two": other}).resume()
+        self.assertEqual((vars(other), fresh.counts), ({"counts": [7]}, [3]))
 
     def test_a_loop_is_resumed(self):
         counter = Counter()

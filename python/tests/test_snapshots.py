@@ -1,6 +1,7 @@
 """What a trainer sees of it, with an agent."""
 
 import array
+import contextlib
 import math
 import os
 import threading
@@ -73,10 +74,11 @@ class Resume(WithAgent):
         first = Trainer()
         first.snapshots.save(1)
         first.snapshots.close()
-        for name, other, words in (
-            ("flags", bytearray(4), r'"flags" is U8 \[3\] in the snapshot in the arena, and was registered as U8 \[4\]'),
-            ("flag", bytearray(3), 'has no "flag"'),
-            (None, None, 'has "flags", which is not registered'),
+        for name, other, words, blob_bytes in (
+            ("flags", bytearray(4), r'"flags" is U8 \[3\] in the snapshot in the arena, and was registered as U8 \[4\]', 99),
+            ("flag", bytearray(3), 'has no "flag"', 99),
+            (None, None, 'has "flags", which is not registered', 99),
+            ("flags", bytearray(3), r'"settings" has \d+ bytes in .*, and was registered with at most 10', 10),
         ):
             weights = array.array("d", [0] * 1000)
             snapshots = outlast.Snapshots()
@@ -84,12 +86,33 @@ class Resume(WithAgent):
             if name:
                 snapshots.add(name, other)
             for blob in ("note", "settings"):
-                snapshots.add_blob(blob, bytes, self.fail, capacity=10)
+                snapshots.add_blob(blob, bytes, self.fail, capacity=blob_bytes)
             snapshots.add_custom("hidden", "I16", (3,), self.fail, self.fail)
             with self.assertRaisesRegex(outlast.SnapshotError, words):
                 snapshots.resume()
             self.assertEqual(set(weights), {0})
             snapshots.close()
+
+
+    def test_an_object_that_cannot_be_read_or_is_refused_changes_nothing(self):
+        first = Trainer()
+        first.snapshots.add_object("last", lambda: {"kind": 1}, self.fail)
+        first.change(9)
+        first.snapshots.save(1)
+        first.snapshots.close()
+
+        def refuse(value):
+            raise outlast.SnapshotError(f"{value} is of another kind")
+
+        for loads, words in ((None, "{'kind': 1} is of another kind"), (OSError("odd"), '"settings" in .* \\(OSError: odd')):
+            second = Trainer()
+            before = second.content()
+            second.snapshots.add_object("last", dict, self.fail, check=refuse)
+            with mock.patch("pickle.loads", side_effect=loads) if loads else contextlib.nullcontext():
+                with self.assertRaisesRegex(outlast.SnapshotError, words):
+                    second.snapshots.resume()
+            self.assertEqual(second.content(), before)
+            second.snapshots.close()
 
 
 class Async(WithAgent):
@@ -146,7 +169,7 @@ class Async(WithAgent):
             snapshots.add("a", bytearray(10 << 20))
             snapshots.save_async(1)
         self.assertEqual(self.agent.newest()[0], 1)
-        self.assertEqual(self.agent.told("saved"), {"type": "saved"})
+        self.assertEqual(self.agent.told("saved"), {"type": "saved", "seconds": 0.0})
         self.assertTrue(self.agent.messages.empty())
         with self.assertRaisesRegex(outlast.SnapshotError, "closed"):
             snapshots.save(2)
@@ -164,6 +187,17 @@ class Wishes(WithAgent):
             self.assertTrue(trainer.snapshots.step_done(step))
         self.assertEqual((self.agent.newest()[0], self.answers()), (5, 2))
         self.assertFalse(trainer.snapshots.is_wanted(8))
+
+    def test_who_asks_and_saves_tells_how_far_it_is(self):
+        trainer = Trainer()
+        trainer.snapshots.resume()
+        self.assertEqual(self.agent.words[STEP], 0)
+        trainer.snapshots.is_wanted(7)
+        self.assertEqual(self.agent.words[STEP], 8)
+        trainer.snapshots.save(8)
+        self.assertEqual(self.agent.words[STEP], 9)
+        trainer.snapshots.save_async(9)
+        self.assertEqual(self.agent.words[STEP], 10)
 
     def test_an_odd_wish_ends_the_trainer_after_the_snapshot(self):
         trainer = Trainer()
@@ -269,20 +303,23 @@ class Telling(WithAgent):
 
 
 class DeadAgent(WithAgent):
-    def test_the_trainer_goes_on_with_files(self):
+    def test_the_trainer_goes_on_and_saves_nothing_any_more(self):
         folder = os.path.join(self.agent.folder.name, "files")
-        trainer = Trainer(folder=folder, file_interval=0)
+        trainer = Trainer(folder=folder, file_interval=0, every_steps=1)
         trainer.snapshots.save(1)
+        self.agent.ask(3)
         self.agent.hang_up()
         with mock.patch("sys.stderr") as stderr:
-            trainer.snapshots.step_done(2)
-            trainer.snapshots.step_done(3)
-        self.assertEqual(1, sum("the agent is gone" in str(call) for call in stderr.write.mock_calls))
+            for step in (2, 3):
+                self.assertTrue(trainer.snapshots.step_done(step, 3))
+            trainer.snapshots.save(4)
+            trainer.snapshots.save_async(5)
+            trainer.snapshots.done()
+        self.assertEqual(1, str(stderr.write.mock_calls).count("training goes on, but nothing is saved any more"))
         self.assertFalse(trainer.snapshots.has_agent)
-        self.assertEqual(self.agent.newest()[0], 1)
-        self.assertEqual(
-            sorted(os.listdir(folder)), [f"snapshot-{step}-rank-0-of-1.safetensors" for step in (2, 3)]
-        )
+        self.assertFalse(trainer.snapshots.is_wanted(6))
+        self.assertEqual((self.agent.newest()[0], len(self.agent.whole())), (1, 1))
+        self.assertFalse(os.path.exists(folder))
 
 
 if __name__ == "__main__":

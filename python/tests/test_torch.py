@@ -290,6 +290,18 @@ class Memory(unittest.TestCase):
                 snapshots.resume()
                 self.assertTrue(torch.equal(model.weight, wanted))
 
+    def test_a_scheduler_may_be_made_after_the_snapshots(self):
+        model = nn.Linear(2, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+        snapshots = self.snapshots(model, optimizer)
+        scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.5)
+        waited = []
+        snapshots.before_update = lambda: waited.append(1)
+        model(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+        scheduler.step()
+        self.assertEqual((waited, optimizer.param_groups[0]["lr"]), ([1], 0.5))
+
     def test_a_parameter_that_is_unfrozen_later_is_told(self):
         model = nn.Linear(2, 2)
         model.bias.requires_grad_(False)

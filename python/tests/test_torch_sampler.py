@@ -1,6 +1,8 @@
 """The order of the data follows from a seed, and a place in it is found again."""
 
+import os
 import unittest
+from unittest import mock
 
 try:
     import torch
@@ -57,6 +59,14 @@ class Sampler(unittest.TestCase):
             self.assertEqual(len({len(share) for share in shares}), 1)
             self.assertEqual({index for share in shares for index in share}, set(range(23)))
             self.assertEqual(len({len(sampler) for sampler in samplers}), 1)
+
+    def test_without_torch_distributed_the_rank_is_that_of_the_snapshots(self):
+        with mock.patch.dict(os.environ, {"RANK": "1", "WORLD_SIZE": "2"}):
+            self.assertEqual(
+                list(ResumableSampler(23, batch_size=4)), list(ResumableSampler(23, batch_size=4, rank=1, ranks=2))
+            )
+        with self.assertRaisesRegex(outlast.SnapshotError, "only one of rank and ranks"):
+            ResumableSampler(23, batch_size=4, ranks=2)
 
     def test_more_ranks_than_examples_share_them(self):
         batches = [list(ResumableSampler(2, batch_size=3, rank=rank, ranks=5)) for rank in range(5)]
