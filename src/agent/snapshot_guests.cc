@@ -163,6 +163,7 @@ Result<std::shared_ptr<Arena>> SnapshotHost::register_guest(const Hello& hello,
           arenas_.size(), hello.ranks));
     }
     arenas_.clear();
+    done_.clear();
   }
   arenas_.resize(hello.ranks);
   if (guests_.empty()) unpromised_.reset();
