@@ -136,9 +136,9 @@ class Snapshots:
     # --- After each step
 
     def step_done(self, step: int, total: Optional[int] = None, *, leave: bool = True, **metrics: Any) -> bool:
-        """Tells how far training is, and takes a snapshot if one is wanted or due, and after the last step of all. Raises Leave, which ends the
-        process, if this machine ends and the snapshot is taken; with leave=False it returns False instead, and
-        the trainer is to exit with leave_code."""
+        """Tells how far training is, and takes a snapshot if one is wanted or due, and after the last step of all.
+        Raises Leave, which ends the process, if this machine ends and the snapshot is taken; with leave=False it returns
+        False instead, and the trainer is to exit with leave_code."""
         number = step_number(step)
         self._begin()
         self.before_update()
@@ -251,7 +251,7 @@ class Snapshots:
 
     def done(self) -> None:
         """The job is done, whatever exit code follows: takes a last snapshot, if step_done() told of a step since the
-        last one, and says so. Ignored after step_done() said leave. SnapshotError as save()."""
+        last one, and says so; of several ranks, each. Ignored after step_done() said leave. SnapshotError as save()."""
         if self._is_leaving or not self._is_usable():
             return
         self.before_update()

@@ -253,7 +253,9 @@ void SnapshotHost::heard(std::uint32_t rank, std::uint64_t id, const std::string
             std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*seconds));
       }
     } else if (*type == "done") {
+      // Each says so after its own last snapshot: another one may still die over its own.
       is_news = done_.insert(rank).second;
+      words_.is_done = done_.size() == arenas_.size();
     } else if (*type == "progress" && rank == 0) {
       const Result<std::uint64_t> step = json_uint(*json, "step");
       const Result<std::uint64_t> total = json_uint(*json, "total");

@@ -65,24 +65,11 @@ SnapshotHost::~SnapshotHost() = default;
 TrainerWords SnapshotHost::words() const {
   const MutexLock lock(mutex_);
   TrainerWords words = words_;
-  words.is_done = is_done();
   // Sooner than what is sent: only now and then.
   if (!is_used_ || arenas_.empty() || !arenas_.front()) return words;
   const std::uint64_t step = arenas_.front()->words().load(sdk::kStep);
   if (step > 0) words.step = step - 1;
   return words;
-}
-
-// One rank may say so for all, but not before all have what it has: another one may die over its
-// last snapshot.
-bool SnapshotHost::is_done() const {
-  const std::optional<JobSnapshot> newest = options_.newest(arenas_);
-  for (const std::uint32_t rank : done_) {
-    const std::vector<sdk::SlotSnapshot> own =
-        arenas_[rank] ? arenas_[rank]->whole() : std::vector<sdk::SlotSnapshot>();
-    if (!own.empty() && (!newest || newest->step < own.front().step)) return false;
-  }
-  return !done_.empty();
 }
 
 bool SnapshotHost::is_used() const {

@@ -128,7 +128,6 @@ class SnapshotHost {
   std::uint64_t promise(std::uint64_t bytes, std::uint64_t slots, std::uint64_t ranks);
   void heard(std::uint32_t rank, std::uint64_t id, const std::string& text);
   void left(std::uint32_t rank, std::uint64_t id);
-  bool is_done() const OUTLAST_REQUIRES(mutex_);
   void publish(Arena& arena) OUTLAST_REQUIRES(mutex_);
   void ask_now(const Ask& ask) OUTLAST_REQUIRES(mutex_);
 

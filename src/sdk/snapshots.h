@@ -128,7 +128,8 @@ class Snapshots {
   // --- The end
 
   // The job is done, whatever exit code follows: takes a last snapshot, if step_done() told of a
-  // step since the last one, and says so. Ignored after step_done() was false. Throws as save().
+  // step since the last one, and says so; of several ranks, each. Ignored after step_done() was
+  // false. Throws as save().
   void done();
 
   // --- What else can be said and asked. Never throws, never waits. Before resume() or the first

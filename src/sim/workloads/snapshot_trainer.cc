@@ -109,9 +109,9 @@ class RankLife {
     }
     if (!meet(trainer_.steps)) return 1;
     witness_.finished(rank_, learnt == learnt_by_rank(rank_, trainer_.steps));
-    if (rank_ > 0) return 0;
     if (trainer_.end == SnapshotTrainer::End::kExitsWith0) return 0;
     client.done();
+    if (rank_ > 0) return 0;
     return trainer_.end == SnapshotTrainer::End::kSaysDone ? 0 : 3;
   }
 
