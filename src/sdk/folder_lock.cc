@@ -22,7 +22,7 @@
 namespace outlast::sdk {
 namespace {
 
-constexpr mode_t kFileMode = 0644;
+constexpr mode_t kLockMode = 0644;
 
 // All of this process. Neither has a destructor: trainers may keep their snapshots in a static.
 constinit std::mutex list_mutex;
@@ -44,7 +44,7 @@ FolderLock::FolderLock(const std::string& folder, OwnRank own)
       [] { list_mutex.lock(); }, [] { list_mutex.unlock(); }, &FolderLock::close_in_child);
   if (watches_forks != 0) fail_file("lock", path_, watches_forks);
   const std::lock_guard guard(list_mutex);
-  file_ = OwnFd(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode));
+  file_ = OwnFd(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kLockMode));
   if (!file_) fail_file("write", path_, errno);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
