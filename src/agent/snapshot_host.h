@@ -52,7 +52,7 @@ class SnapshotHost {
     NewestSnapshot newest = newest_of_all;
   };
   struct Listener {
-    std::function<void()> news = {};  // look(), is_used() or words() may say something else now
+    std::function<void()> news = {};  // newest(), is_used() or words() may say something else now
     std::function<void(std::string kind, std::string sentence)> warn = {};
   };
   static Result<std::unique_ptr<SnapshotHost>> start(const Parts& parts, const Options& options,

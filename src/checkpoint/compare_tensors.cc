@@ -23,8 +23,6 @@
 namespace outlast::checkpoint {
 namespace {
 
-constexpr std::uint64_t kGlanceBytes = 9;  // what may_be_safetensors() wants
-
 // A part of a chunk.
 struct ChunkPiece {
   const StoredChunk* chunk = nullptr;
@@ -81,8 +79,8 @@ struct Pair {
 Result<std::optional<Safetensors>> read_tensors(ItemReader& reader, const sys::CallContext& ctx) {
   const std::uint64_t size = reader.placed().item->size;
   std::optional<Safetensors> none;
-  if (size < kGlanceBytes) return none;
-  OUTLAST_TRY_ASSIGN(const Bytes glance, reader.read(0, kGlanceBytes, ctx));
+  if (size < kSafetensorsGlance) return none;
+  OUTLAST_TRY_ASSIGN(const Bytes glance, reader.read(0, kSafetensorsGlance, ctx));
   if (!may_be_safetensors(glance, size)) return none;
   const std::uint64_t length = LittleEndianReader(glance).u64().value_or(0);
   OUTLAST_TRY_ASSIGN(const Bytes header, reader.read(0, sizeof length + length, ctx));

@@ -71,7 +71,7 @@ struct Safetensors {
 inline constexpr std::uint64_t kSafetensorsHeaderMax = 100'000'000;  // the format's own limit
 
 // Whether a file of this size that begins so can be one: a glance that spares others the reading.
-// Wants the first 9 bytes.
+inline constexpr std::size_t kSafetensorsGlance = 9;  // the bytes that it wants
 bool may_be_safetensors(BytesView beginning, std::uint64_t size);
 
 // What the header says, checked against the size of the file: every byte of the data belongs to

@@ -25,8 +25,6 @@
 namespace outlast::checkpoint {
 namespace {
 
-constexpr std::size_t kGlanceBytes = 9;  // what may_be_safetensors() wants
-
 class FileToSave : public SaveSource {
  public:
   FileToSave(std::unique_ptr<FileReader> reader, WallTime opened, std::vector<ChunkPlan> plan)
@@ -60,7 +58,7 @@ class FileToSave : public SaveSource {
 
 // Where to cut a region: at its tensors, if it is laid out as a file of them.
 std::vector<ChunkPlan> plan_of(const Region& region) {
-  if (may_be_safetensors(region.bytes.first(std::min(region.bytes.size(), kGlanceBytes)),
+  if (may_be_safetensors(region.bytes.first(std::min(region.bytes.size(), kSafetensorsGlance)),
                          region.bytes.size())) {
     const Result<Safetensors> tensors = parse_safetensors(region.bytes);
     if (tensors) return plan_chunks(*tensors);
@@ -89,7 +87,7 @@ class RegionToSave : public SaveSource {
 // Where to cut a file: at its tensors, if it has some that can be read.
 Result<std::vector<ChunkPlan>> plan_of(FileReader& reader) {
   const std::uint64_t size = reader.info().size;
-  std::array<std::byte, kGlanceBytes> beginning{};
+  std::array<std::byte, kSafetensorsGlance> beginning{};
   if (size >= beginning.size()) {
     OUTLAST_TRY(reader.read(beginning, 0));
     if (may_be_safetensors(beginning, size)) {
