@@ -20,6 +20,7 @@ _UNFINISHED = re.compile(
     r"(?:\.snapshot|snapshot-[0-9]+)-rank-([0-9]+)-of-([0-9]+)(?:(?:\.[0-9]+)?\.new|\.safetensors.*\.unfinished)"
 )
 _KEPT = 2
+_ASIDE = ".aside"
 
 
 class SnapshotFiles:
@@ -66,7 +67,10 @@ class SnapshotFiles:
     def why_none(self) -> Optional[str]:
         """Why newest() found none, if there are snapshots nevertheless."""
         if self._steps():
-            return f"{self.folder} has no step that all of {self._ranks} ranks have, whole: training begins anew"
+            return (
+                f"{self.folder} has no step that all of {self._ranks} ranks have, whole: what rank {self._rank} has is set "
+                f"aside ({_ASIDE}), and training begins anew"
+            )
         others = sorted({ranks for _, _, ranks in self._names()})
         if not others:
             return None
@@ -138,18 +142,22 @@ class SnapshotFiles:
                 raise
 
     def forget_after(self, step: Optional[int]) -> None:
-        """Removes this rank's files of later steps than the one that was resumed, all if none was. They are of a
-        training that was given up: together with new ones of other ranks they would be believed."""
+        """Removes this rank's files of later steps than the one that was resumed. If none was, all get another name, as
+        somebody may have meant to go on from them. Together with new ones of other ranks they would be believed."""
         lock = self.own()
         try:
             with lock.writing:
                 later = [other for other in self._steps().get(self._rank, set()) if step is None or other > step]
-                for other in later:
-                    os.unlink(self.path(other))
+                for path in map(self.path, later):
+                    if step is None:
+                        os.rename(path, path + _ASIDE)
+                    else:
+                        os.unlink(path)
                 if later:
                     self._sync_folder()
         except OSError as error:
-            raise SnapshotError(f"cannot remove old snapshots from {self.folder}: {error.strerror}") from error
+            verb = "set aside" if step is None else "remove"
+            raise SnapshotError(f"cannot {verb} old snapshots in {self.folder}: {error.strerror}") from error
 
     def _steps(self) -> dict[int, set[int]]:
         """Of each rank, of a training with as many as this one."""

@@ -102,11 +102,16 @@ class Files(unittest.TestCase):
         self.assertEqual(self.steps(0, 2), [40, 50, 60])
         self.assertEqual([self.trainer(rank=rank, ranks=2)[0].resume() for rank in (0, 1)], [40, 40])
 
-    def test_without_a_step_that_all_ranks_have_each_removes_its_own(self):
+    def test_without_a_step_that_all_ranks_have_each_sets_its_own_aside(self):
         for rank, step in ((0, 5), (1, 6)):
             self.trainer(rank=rank, ranks=2)[0].save(step)
-        self.assertIsNone(self.trainer(rank=0, ranks=2)[0].resume())
+        snapshots, _ = self.trainer(rank=0, ranks=2)
+        self.assertIsNone(snapshots.resume())
         self.assertEqual((self.steps(0, 2), self.steps(1, 2)), ([], [6]))
+        snapshots.save(6)
+        aside = "snapshot-5-rank-0-of-2.safetensors.aside"
+        self.assertEqual([name for name in os.listdir(self.folder) if "-5-" in name], [aside])
+        self.assertEqual(self.trainer(rank=1, ranks=2)[0].resume(), 6)
 
     def test_what_does_not_fit_or_cannot_be_read_is_not_removed(self):
         self.trainer()[0].save(5)
@@ -201,7 +206,8 @@ class Files(unittest.TestCase):
         stderr.write.assert_not_called()
         self.trainer(rank=0, ranks=4)[0].save(5)
         for ranks, words in ((2, "has snapshots of a training with 4 ranks, and this one has 2: training begins anew"),
-                             (4, "has no step that all of 4 ranks have, whole: training begins anew")):  # fmt: skip
+                             (4, "has no step that all of 4 ranks have, whole: what rank 1 has is set aside (.aside), and "
+                                 "training begins anew")):  # fmt: skip
             with mock.patch("sys.stderr") as stderr:
                 self.assertIsNone(self.trainer(rank=1, ranks=ranks)[0].resume())
             self.assertIn(f"outlast: {self.folder} {words}", str(stderr.write.mock_calls))

@@ -97,7 +97,7 @@ TEST_F(FileRanksTest, AStepOfAnEarlierAttemptIsNeverHalfOfANewOne) {
                                                        "snapshot-90-rank-1-of-2.safetensors"}));
 }
 
-TEST_F(FileRanksTest, WhoStartsAnewLeavesNothingOfTheEarlierAttempt) {
+TEST_F(FileRanksTest, WhoStartsAnewSetsTheEarlierAttemptAside) {
   {
     FileTrainer trainer(options(0, 2));
     trainer.snapshots.save(10);
@@ -107,7 +107,13 @@ TEST_F(FileRanksTest, WhoStartsAnewLeavesNothingOfTheEarlierAttempt) {
   other.snapshots.save(30);
   FileTrainer trainer(options(0, 2));
   EXPECT_EQ(trainer.snapshots.resume(), std::nullopt);
-  EXPECT_EQ(names_in(folder()), (std::set<std::string>{"snapshot-30-rank-1-of-2.safetensors"}));
+  EXPECT_EQ(names_in(folder()), (std::set<std::string>{"snapshot-10-rank-0-of-2.safetensors.aside",
+                                                       "snapshot-20-rank-0-of-2.safetensors.aside",
+                                                       "snapshot-30-rank-1-of-2.safetensors"}));
+  // Neither does it count from now on, nor is it removed.
+  trainer.snapshots.save(30);
+  EXPECT_EQ(FileTrainer(options(1, 2)).snapshots.resume(), 30U);
+  EXPECT_EQ(names_in(folder()).size(), 4U);
 }
 
 TEST_F(FileRanksTest, AResumeThatIsRefusedRemovesNothing) {
@@ -155,7 +161,7 @@ TEST_F(FileRanksTest, WhoStartsAnewThoughThereAreSnapshotsSaysWhy) {
   EXPECT_EQ(said_by(options(0, 2)),
             "outlast: " + folder() +
                 " has snapshots, but no step that is whole for all 2 ranks: those of rank 0 are "
-                "removed, and training starts from the beginning\n");
+                "set aside (.aside), and training starts from the beginning\n");
   EXPECT_EQ(said_by(options(0, 2)), "");
 }
 

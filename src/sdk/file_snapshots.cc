@@ -33,6 +33,7 @@ namespace {
 constexpr std::string_view kPrefix = "snapshot-";
 constexpr std::string_view kSuffix = ".safetensors";
 constexpr std::string_view kUnfinished = ".unfinished";
+constexpr std::string_view kAside = ".aside";
 
 struct FileName {
   std::uint64_t step = 0;
@@ -193,17 +194,21 @@ void FileSnapshots::remove_old(std::uint64_t newest) const {
 }
 
 void FileSnapshots::give_up_after(std::optional<std::uint64_t> step) {
-  bool has_removed = false;
+  bool has_changed = false;
   const Seen seen = look();
   for (const auto& [found, ranks] : seen.ranks_of_step) {
     if (ranks.count(own_.rank) == 0 || (step && found <= *step)) continue;
     const std::string path = path_of(found, own_.rank);
     std::error_code error;
-    std::filesystem::remove(path, error);
-    if (error) fail_file("remove", path, error.value());
-    has_removed = true;
+    if (step) {
+      std::filesystem::remove(path, error);
+    } else {
+      std::filesystem::rename(path, path + std::string(kAside), error);
+    }
+    if (error) fail_file(step ? "remove" : "set aside", path, error.value());
+    has_changed = true;
   }
-  if (has_removed) sync_folder(folder_);
+  if (has_changed) sync_folder(folder_);
 }
 
 // Every rank judges the files of all, and so all come to the same step.
@@ -223,7 +228,7 @@ void FileSnapshots::say_why_none(const Seen& seen) const {
   if (!seen.ranks_of_step.empty()) {
     say(folder_ + " has snapshots, but no step that is whole for " +
         (own_.ranks == 1 ? "this rank" : "all " + ranks + " ranks") + ": those of rank " +
-        std::to_string(own_.rank) + " are removed" + begins);
+        std::to_string(own_.rank) + " are set aside (" + std::string(kAside) + ")" + begins);
   } else if (!seen.other_counts.empty()) {
     say(folder_ + " has snapshots of a job of " + std::to_string(*seen.other_counts.rbegin()) +
         " ranks, and this one has " + ranks + ": they are left as they are" + begins);

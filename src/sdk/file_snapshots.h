@@ -55,8 +55,10 @@ class FileSnapshots {
   // is passed over with a line on stderr, and so is it said if there are snapshots, but none to
   // resume from. Throws SnapshotError if that cannot be known.
   std::optional<Found> newest();
-  // Before training goes on from `step`, or from the beginning: removes what this rank has of later
-  // steps, or of all. Another rank's new file must not be taken for the other part of an old one.
+  // Before training goes on from `step`: removes what this rank has of later steps. Before it
+  // starts from the beginning: gives all another name, with ".aside" at its end, as somebody may
+  // have meant to go on from it. Another rank's new file must not be taken for the other part of an
+  // old one.
   void give_up_after(std::optional<std::uint64_t> step);
 
  private:

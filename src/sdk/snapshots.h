@@ -101,9 +101,9 @@ class Snapshots {
   // by then, and the others are not, so that nothing may be trained on that.
   //
   // Without outlast it is the newest step that all ranks have in the folder; this rank's files of
-  // later steps are removed, and all of its files if there is no such step, which is said on
-  // stderr. Throws also if the folder cannot be read or written, or another process saves this rank
-  // there, as the first save does.
+  // later steps are removed. If there is no such step, all of its files are set aside under another
+  // name, which is said on stderr. Throws also if the folder cannot be read or written, or another
+  // process saves this rank there, as the first save does.
   std::optional<std::uint64_t> resume();
 
   // --- After each step
