@@ -96,11 +96,13 @@ class CopyPlan:
         self._shares = _split(_join_tiny(coalesce(pieces)), threads)
         self._threads = min(threads, len(self._shares))
 
-    def run(self, base: int) -> None:
+    def run(self, base: int, is_waited_for: bool = True) -> None:
+        """Where nobody waits for it, one thread less: whoever trains meanwhile is the other one."""
         waiting: SimpleQueue = SimpleQueue()
         for share in self._shares:
             waiting.put(share)
-        helpers = [threading.Thread(target=_work, args=(waiting, base), daemon=True) for _ in range(self._threads - 1)]
+        count = self._threads - 1 if is_waited_for else self._threads - 2
+        helpers = [threading.Thread(target=_work, args=(waiting, base), daemon=True) for _ in range(count)]
         for helper in helpers:
             helper.start()
         try:

@@ -8,8 +8,8 @@ import os
 
 PAGE = 4096
 
-_PROT_READ, _PROT_WRITE, _PROT_EXEC = 1, 2, 4
-_MAP_SHARED, _MAP_PRIVATE, _MAP_ANONYMOUS = 1, 2, 0x20
+_PROT_READ, _PROT_WRITE = 1, 2
+_MAP_SHARED, _MAP_PRIVATE = 1, 2
 _MADV_DONTFORK, _MADV_HUGEPAGE, _MADV_POPULATE_WRITE = 10, 14, 23
 _MAP_FAILED = ctypes.c_void_p(-1).value
 
@@ -19,8 +19,6 @@ _mmap.restype = ctypes.c_void_p
 _mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 _munmap = _libc.munmap
 _munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-_mprotect = _libc.mprotect
-_mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 _madvise = _libc.madvise
 _madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
@@ -30,18 +28,6 @@ def view_of(address: int, size: int) -> memoryview:
     if size == 0:
         return memoryview(bytearray())
     return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
-
-
-def executable(code: bytes) -> int:
-    """The address of these instructions, which nobody can change any more; 0 if this system does not allow it."""
-    address = _mmap(None, PAGE, _PROT_READ | _PROT_WRITE, _MAP_PRIVATE | _MAP_ANONYMOUS, -1, 0)
-    if address is None or address == _MAP_FAILED:
-        return 0
-    ctypes.memmove(address, code, len(code))
-    if _mprotect(address, PAGE, _PROT_READ | _PROT_EXEC) != 0:
-        _munmap(address, PAGE)
-        return 0
-    return address
 
 
 class Mapping:

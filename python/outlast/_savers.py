@@ -81,7 +81,9 @@ class ArenaSaver:
         begun = time.monotonic()
         address = self._arena.address + self._arena.slot_begin(writing.slot)
         view = self._arena.slot_view(writing.slot)
-        self._state.copy_into(address, view, step, blobs, self._has_head[writing.slot])
+        self._state.copy_into(
+            address, view, step, blobs, has_head=self._has_head[writing.slot], is_waited_for=is_waited_for
+        )
         self._has_head[writing.slot] = True
         self._arena.end_writing(writing, step, self._state.length(blobs), answers)
         self._saved_at = time.monotonic()

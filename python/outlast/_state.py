@@ -79,7 +79,8 @@ class State:
     def length(self, blobs: Sequence[bytes]) -> int:
         return self.layout.blobs_begin + sum(map(len, blobs))
 
-    def copy_into(self, address: int, view: memoryview, step: int, blobs: Sequence[bytes], has_head: bool) -> None:
+    def copy_into(self, address: int, view: memoryview, step: int, blobs: Sequence[bytes], *, has_head: bool,
+                  is_waited_for: bool) -> None:  # fmt: skip
         """Into a slot at this address, which is the same as `view`."""
         layout = self.layout
         if not has_head:
@@ -87,7 +88,7 @@ class State:
         view[len(layout.head) : layout.data_begin] = layout.tail(step, blobs)
         for begin, tensor in self._custom:
             tensor.copy_out(view[begin : begin + tensor.size])
-        self._plan.run(address)
+        self._plan.run(address, is_waited_for)
         at = layout.blobs_begin
         for blob in blobs:
             view[at : at + len(blob)] = blob

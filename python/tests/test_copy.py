@@ -22,9 +22,10 @@ class Plans(unittest.TestCase):
             pieces.append((at, address_of(source) if size else 0, size))
             at += size
         for threads in (1, 2, 3, 7):
-            memory = bytearray(at + 8)
-            _copy.CopyPlan(pieces, threads).run(address_of(memory))
-            self.assertTrue(memory == expected + bytes(8), threads)
+            for is_waited_for in (True, False):
+                memory = bytearray(at + 8)
+                _copy.CopyPlan(pieces, threads).run(address_of(memory), is_waited_for)
+                self.assertTrue(memory == expected + bytes(8), (threads, is_waited_for))
 
     def test_neighbours_become_one_piece(self):
         self.assertEqual(
