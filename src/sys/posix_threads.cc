@@ -24,9 +24,11 @@
 namespace outlast::sys {
 namespace {
 
-// A tenth of what others get, where they want all: a save beside a trainer that keeps every
-// processor busy must still come to an end. With 19 it would get a seventieth.
-constexpr int kNiceStandingBack = 10;
+// A 28th of what others get, where they want all: a save beside a trainer that keeps every
+// processor busy must still come to an end, and with 19 a thread would get a seventieth. With 10,
+// the several threads of a save weigh so much together that the kernel moves some of them from a
+// free processor to the trainer's: steps then take 7 to 11 % longer (./dev bench sdk).
+constexpr int kNiceStandingBack = 15;
 
 class PosixMonitor : public Monitor {
  public:
