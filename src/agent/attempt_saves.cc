@@ -163,9 +163,10 @@ void Attempt::save_if_due() {
     ask_for_snapshot({.from_step = due.count});
   }
   if (!has_unsaved()) {
-    // Whose files changed under our hands is saving at this moment.
+    // Whose files changed under our hands is saving at this moment. Of several ranks one may have
+    // overwritten its snapshot by itself: all have to be asked for another.
     const std::optional<Held> held = this->held();
-    const bool is_moving = held && not_to_save_ == held->fingerprint;
+    const bool is_moving = held && !snapshot_ && not_to_save_ == held->fingerprint;
     if (is_due && !is_moving) ask_to_save();
     return;
   }

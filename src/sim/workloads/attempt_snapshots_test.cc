@@ -26,6 +26,7 @@
 #include "checkpoint/loaded_checkpoint.h"
 #include "job/spec.h"
 #include "notice/notice_board.h"
+#include "sdk/arena.h"
 #include "sim/sim_process.h"
 #include "sim/workloads/snapshot_client.h"
 #include "store/memory_store.h"
@@ -222,6 +223,29 @@ TEST(AttemptSnapshots, EverySoManyStepsIsExactlyAtThoseSteps) {
   trial.run_to(ending);
   EXPECT_EQ(ending.outcome, AttemptOutcome::kDone) << ending.why;
   EXPECT_EQ(trial.saved_steps(), (std::vector<std::uint64_t>{5, 10, 15, 20}));
+}
+
+// One that does not look at what is read, as Python may not see it in time.
+TEST(AttemptSnapshots, WhoOverwritesWhatIsReadIsAskedAgain) {
+  SnapshotTrial trial;
+  trial.saves_itself = false;
+  std::uint64_t overwritten = 0;
+  trial.after = [&](std::uint64_t step, SnapshotClient& client) -> std::optional<int> {
+    sdk::ArenaWords words = client.words();
+    const auto newest = sdk::newest_snapshot(words, client.slots());
+    if (!newest || overwritten != 0) return std::nullopt;
+    overwritten = step;
+    while (words.load(sdk::kReading) == 0) {
+      (void)trial.machine().clock().sleep_for(std::chrono::microseconds(1), {});
+    }
+    words.store(sdk::slot_word(newest->slot, sdk::kBegun), newest->number + 1);
+    return std::nullopt;
+  };
+  AttemptEnding ending;
+  trial.run_to(ending);
+  EXPECT_GT(overwritten, 0U);
+  ASSERT_FALSE(trial.saved_steps().empty());
+  EXPECT_EQ(trial.saved_steps().front(), overwritten + 1);
 }
 
 std::string read_notes(sys::World& world) {

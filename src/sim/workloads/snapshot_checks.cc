@@ -49,7 +49,8 @@ void SnapshotChecks::noticed(const Machine& machine, Duration left) {
 void SnapshotChecks::machine_is_off(const Machine& machine) {
   const MachineLife life = std::exchange(of(machine), {});
   // Who has lost the job to another attempt saves nothing any more.
-  if (!life.ends || life.epoch < highest_) return;
+  if (life.epoch < highest_) return;
+  if (!life.ends) return ended_without_notice(life);
   if (life.answers.size() < trainer_.ranks) {
     if (life.must_answer && finished_.empty()) {
       simulation_.fail("the end was known in time, and the trainer was not asked for its state");
@@ -62,6 +63,19 @@ void SnapshotChecks::machine_is_off(const Machine& machine) {
   }
   simulation_.note("must be safe", fmt::format("step {}", first.step));
   safe_[life.epoch] = std::max(safe_[life.epoch], first.step);
+}
+
+void SnapshotChecks::ended_without_notice(const MachineLife& life) {
+  if (life.done.size() < trainer_.ranks || !interval_steps_) return;
+  std::uint64_t done = life.done.begin()->second;
+  for (const auto& [rank, step] : life.done) done = std::min(done, step);
+  std::uint64_t safe = 0;
+  for (const auto& [epoch, step] : safe_) safe = std::max(safe, step);
+  const std::uint64_t lost_max =
+      *interval_steps_ + static_cast<std::uint64_t>(kAnswerInTime / trainer_.step_time);
+  if (done <= safe + lost_max) return;
+  simulation_.fail(
+      fmt::format("the machine is lost after step {}, and no step after {} was saved", done, safe));
 }
 
 std::optional<std::uint64_t> SnapshotChecks::newest_of_all(const MachineLife& life) const {
@@ -82,6 +96,7 @@ void SnapshotChecks::starts(Machine& machine, int life) {
   its.at_least = newest_of_all(its);
   its.held.clear();
   its.begun.clear();
+  its.done.clear();
   its.answers.clear();
   its.must_answer = false;
   simulation_.note("trainer starts",
@@ -112,6 +127,10 @@ void SnapshotChecks::began(Machine& machine, int /*life*/, std::uint32_t rank,
                       safe, epoch, its.epoch, *step));
     }
   }
+}
+
+void SnapshotChecks::did(Machine& machine, std::uint32_t rank, std::uint64_t step) {
+  of(machine).done[rank] = step;
 }
 
 void SnapshotChecks::wrote(Machine& machine, std::uint32_t rank, std::uint64_t slot,

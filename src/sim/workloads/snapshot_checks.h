@@ -21,6 +21,9 @@ class SnapshotChecks : public SnapshotWitness {
   SnapshotChecks(Simulation& simulation, const SnapshotTrainer& trainer)
       : simulation_(simulation), trainer_(trainer) {}
 
+  // From now on no more may be lost without notice than so many steps, and those of a save.
+  void expect_saves(std::uint64_t interval_steps) { interval_steps_ = interval_steps; }
+
   // --- What happens to a machine and its agent ---
 
   // A new process of the agent: what was in memory is gone.
@@ -35,6 +38,7 @@ class SnapshotChecks : public SnapshotWitness {
   void starts(Machine& machine, int life) override;
   void began(Machine& machine, int life, std::uint32_t rank,
              std::optional<std::uint64_t> step) override;
+  void did(Machine& machine, std::uint32_t rank, std::uint64_t step) override;
   void wrote(Machine& machine, std::uint32_t rank, std::uint64_t slot,
              std::optional<std::uint64_t> step) override;
   void answered_to_leave(Machine& machine, std::uint32_t rank, std::uint64_t step) override;
@@ -53,16 +57,19 @@ class SnapshotChecks : public SnapshotWitness {
     // The life of its trainer.
     std::optional<std::uint64_t> at_least = {};         // the step that it begins after
     std::map<std::uint32_t, std::uint64_t> begun = {};  // by rank
+    std::map<std::uint32_t, std::uint64_t> done = {};   // by rank: the last step
     std::map<std::uint32_t, Answer> answers = {};       // by rank
     std::optional<MonoTime> ends = {};                  // as it was told
     bool must_answer = false;                           // all ranks were there when it was told
   };
+  void ended_without_notice(const MachineLife& life);
   // The newest step of which all ranks have a whole snapshot.
   std::optional<std::uint64_t> newest_of_all(const MachineLife& life) const;
   MachineLife& of(const Machine& machine) { return lives_[machine.name()]; }
 
   Simulation& simulation_;
   const SnapshotTrainer& trainer_;
+  std::optional<std::uint64_t> interval_steps_;
   std::map<std::string, MachineLife> lives_;  // by the machine's name
   std::map<job::Epoch, std::uint64_t> safe_;  // the newest step that must not be lost
   job::Epoch highest_ = 0;

@@ -59,6 +59,8 @@ constexpr std::size_t kSnapshotMachines = 2;
 constexpr int kSnapshotLivesMax =
     40;  // of all machines; a job that has not ended by then never does
 constexpr Duration kSnapshotGrace = seconds(20);
+constexpr Duration kSnapshotEvery = seconds(3);
+constexpr std::uint64_t kSnapshotEverySteps = 5;
 constexpr std::string_view kSnapshotJob = "j";
 constexpr std::string_view kSnapshotWork = "/work";
 constexpr std::string_view kSnapshotTrainer = "trainer";
@@ -97,6 +99,12 @@ class SnapshotLifeRun {
     is_by_steps_ = random.chance(0.3);
     has_little_memory_ = random.chance(0.2);
     trainer_.says_begun = bug_ != "late-begun";
+    // Who overwrites its only slot while that is read may do so whenever it is read.
+    if (!has_little_memory_ || trainer_.minds_reading || trainer_.save_every == 0) {
+      checks_.expect_saves(
+          is_by_steps_ ? kSnapshotEverySteps
+                       : 1 + static_cast<std::uint64_t>(kSnapshotEvery / trainer_.step_time));
+    }
   }
 
   Outcome run() {
@@ -221,8 +229,11 @@ class SnapshotLifeRun {
     spec.name = JobName(std::string(kSnapshotJob));
     spec.grace = kSnapshotGrace;
     spec.retries = 100;
-    spec.checkpoint.every = {.unit = Unit::kTime, .time = seconds(3)};
-    if (is_by_steps_) spec.checkpoint.every = {.unit = Unit::kSteps, .count = 5};
+    spec.checkpoint.every = {.unit = Unit::kTime, .time = kSnapshotEvery};
+    if (is_by_steps_) {
+      spec.checkpoint.every = {.unit = Unit::kSteps, .count = kSnapshotEverySteps};
+    }
+    if (bug_ == "rare") spec.checkpoint.every = {.unit = Unit::kTime, .time = seconds(60)};
     return spec;
   }
 
@@ -327,6 +338,7 @@ Workload snapshot_life_workload() {
           .summary = "a job whose trainer has its state in memory, on machines that come and go",
           .bugs = {{.name = "mixed-ranks",
                     .summary = "takes what each rank has, whatever step that is of"},
+                   {.name = "rare", .summary = "saves less often than the job says"},
                    {.name = "late-begun",
                     .summary = "trainers overwrite a snapshot before they say so"}},
           .run = [](const WorkloadOptions& options) { return SnapshotLifeRun(options).run(); }};

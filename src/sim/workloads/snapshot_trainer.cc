@@ -98,6 +98,7 @@ class RankLife {
           world_.random.below(static_cast<std::uint64_t>(trainer_.step_time.count() / 4) + 1)));
       if (!meet(step) || !world_.clock.sleep_for(trainer_.step_time + jitter, {})) return 1;
       learnt = learn_in_rank(learnt, ++step);
+      witness_.did(machine_, rank_, step);
       if (world_.random.chance(trainer_.crash_per_step)) return 1;
       if (rank_ == 0) client.progress(step, trainer_.steps);
       const Bytes state = state_of(learnt, trainer_.words);

@@ -23,6 +23,8 @@ class SnapshotWitness {
   // A rank begins after this step; nothing: with what nobody ever saved.
   virtual void began(Machine& machine, int life, std::uint32_t rank,
                      std::optional<std::uint64_t> step) = 0;
+  // A rank has done this step.
+  virtual void did(Machine& machine, std::uint32_t rank, std::uint64_t step) = 0;
   // Into a slot of its arena: no step while it is being written.
   virtual void wrote(Machine& machine, std::uint32_t rank, std::uint64_t slot,
                      std::optional<std::uint64_t> step) = 0;
