@@ -212,7 +212,9 @@ Result<void> Attempt::start_trainer(const RestoredFolder& restored) {
   phase_ = Phase::kRunning;
   restore_failures_ = 0;
   life_began_ = now_;
-  last_save_ = now_;
+  // What is in memory alone has waited for its save since the last one: a trainer that crashes
+  // again and again must not put it off for ever.
+  if (!restored.is_from_memory) last_save_ = now_;
   reporter_.hurry();
   return {};
 }

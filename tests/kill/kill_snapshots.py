@@ -63,6 +63,11 @@ def last_step(text):
     return int(steps[-1]) if steps else 0
 
 
+def wait_for_progress(run):
+    before = last_step(run.printed())
+    agent_rig.wait_until("progress", lambda: last_step(run.printed()) > before or run.has_ended())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
@@ -89,12 +94,11 @@ def main():
         work.mkdir()
         run = agent_rig.Run(["--root", options.root or scratch / "root", "--job", "j", "--every", "2s", "--json", "--",
                              *command(trainer, steps, 1)], work, environment)
-        held, older, in_a_row = 0, 0, 0
+        held, older = 0, 0
         try:
             for kill in range(1, options.kills + 1):
                 # Kills that come before any progress would use up the job's retries.
-                before = last_step(run.printed())
-                agent_rig.wait_until("progress", lambda: last_step(run.printed()) > before or run.has_ended())
+                wait_for_progress(run)
                 time.sleep(chance.uniform(0, 0.25))
                 pid = trainer_pid(run.process.pid, str(trainer))
                 if pid is None or run.has_ended():
@@ -109,6 +113,8 @@ def main():
                     held += 1
                 else:
                     older += 1
+            while not run.has_ended():
+                wait_for_progress(run)
             code = run.wait()
             if code != 0:
                 raise SystemExit(f"the job ended with {code}:\n{run.said()[-3000:]}")
@@ -118,8 +124,8 @@ def main():
             if not run.has_ended():
                 run.process.kill()
                 run.process.wait()
-    print(f"{held + older} kills: {held} went on from the last whole step, {older} from the snapshot "
-          f"that was being uploaded; the same result")
+    print(f"{held + older} kills of {options.kills}: {held} went on from the last whole step, {older} from the snapshot "
+          f"that was being uploaded; {len(run.events('saved'))} checkpoints; the same result")
     if held == 0:
         raise SystemExit("no kill at all went on from the last step: the test shows nothing")
 

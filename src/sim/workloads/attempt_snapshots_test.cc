@@ -225,6 +225,24 @@ TEST(AttemptSnapshots, EverySoManyStepsIsExactlyAtThoseSteps) {
   EXPECT_EQ(trial.saved_steps(), (std::vector<std::uint64_t>{5, 10, 15, 20}));
 }
 
+TEST(AttemptSnapshots, ATrainerThatCrashesMoreOftenThanItIsSavedIsSavedNevertheless) {
+  SnapshotTrial trial;
+  constexpr std::uint64_t kStepsPerLife = 3;  // half of the interval of a minute
+  trial.after = [](std::uint64_t step, SnapshotClient&) -> std::optional<int> {
+    return step % kStepsPerLife == 0 && step < kLastStep ? std::optional(1) : std::nullopt;
+  };
+  AttemptEnding ending;
+  trial.run_to(ending);
+  EXPECT_EQ(ending.outcome, AttemptOutcome::kDone) << ending.why;
+  EXPECT_EQ(trial.lives, 7);
+  std::uint64_t before = 0;
+  for (const std::uint64_t saved : trial.saved_steps()) {
+    EXPECT_LE(saved - before, 2 * kStepsPerLife + 1);
+    before = saved;
+  }
+  EXPECT_EQ(before, kLastStep);
+}
+
 // One that does not look at what is read, as Python may not see it in time.
 TEST(AttemptSnapshots, WhoOverwritesWhatIsReadIsAskedAgain) {
   SnapshotTrial trial;
