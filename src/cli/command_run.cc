@@ -300,10 +300,9 @@ CommandSpec run_command() {
            "back, and training goes on from them.",
            "Without --checkpoint it watches the folder that it runs in, recognises the checkpoints "
            "that appear, and says what it found. With it, everything in that folder is the "
-           "trainer's state.",
-           "A trainer that uses an SDK (in C++, or Python with helpers for most frameworks) needs "
-           "no files: it copies its state into memory of outlast, and goes on from there when it "
-           "crashes.",
+           "trainer's state. A trainer that uses an SDK (in C++, or Python with helpers for most "
+           "frameworks) needs no files: it copies its state into memory of outlast, and goes on "
+           "from there when it crashes.",
            "The trainer finds OUTLAST_RESUME (the folder that was put back; empty at the first "
            "start), OUTLAST_CHECKPOINT_DIR, OUTLAST_OUTPUT_DIR (what is in it when the job is done "
            "goes to the root), OUTLAST_NOTICE (a file that appears when the machine is about to "
