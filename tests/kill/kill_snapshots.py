@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "agent"))
 import agent_rig
 
-STEPS_PER_KILL = 40
+STEPS_PER_KILL = 60
 STATE_MB = 48
 
 
@@ -102,7 +102,7 @@ def main():
                 time.sleep(chance.uniform(0, 0.25))
                 pid = trainer_pid(run.process.pid, str(trainer))
                 if pid is None or run.has_ended():
-                    break
+                    raise SystemExit(f"the job ended after {kill - 1} kills of {options.kills}: it wants more steps")
                 os.kill(pid, signal.SIGKILL)
                 event = agent_rig.wait_until("a new life", lambda: run.events("resumed")[kill - 1:kill], alive=run)[0]
                 if event.get("from") != "memory":
@@ -124,7 +124,7 @@ def main():
             if not run.has_ended():
                 run.process.kill()
                 run.process.wait()
-    print(f"{held + older} kills of {options.kills}: {held} went on from the last whole step, {older} from the snapshot "
+    print(f"{options.kills} kills: {held} went on from the last whole step, {older} from the snapshot "
           f"that was being uploaded; {len(run.events('saved'))} checkpoints; the same result")
     if held == 0:
         raise SystemExit("no kill at all went on from the last step: the test shows nothing")
