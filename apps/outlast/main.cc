@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/exit_code.h"
-#include "cli/run.h"
+#include "cli/commands.h"
+#include "cli/program/exit_code.h"
 #include "sys/posix_world.h"
 
 namespace {

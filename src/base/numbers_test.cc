@@ -32,6 +32,22 @@ TEST(ParseNumber, RefusesEverythingThatIsNotJustANumber) {
   EXPECT_EQ(parse_number<int>(std::string_view()), std::nullopt);
 }
 
+TEST(ParseDecimal, TakesFractionsAndExponents) {
+  EXPECT_EQ(parse_decimal("0"), 0.0);
+  EXPECT_EQ(parse_decimal("0.001"), 0.001);
+  EXPECT_EQ(parse_decimal("1e-4"), 0.0001);
+  EXPECT_EQ(parse_decimal("-2.5E+3"), -2500.0);
+  EXPECT_EQ(parse_decimal("1.7976931348623157e308"), 1.7976931348623157e308);
+}
+
+TEST(ParseDecimal, RefusesEverythingThatIsNotJustAFiniteNumber) {
+  for (const std::string_view text :
+       {"",   " ",   "-",   "+1",   " 1",       "1 ",  "1x",  "x1",    "1,5",    "1.5.2",
+        "1e", "0x1", "inf", "-inf", "infinity", "nan", "NaN", "1e999", "-1e999", "1e-999"}) {
+    EXPECT_EQ(parse_decimal(text), std::nullopt) << text;
+  }
+}
+
 TEST(ParseNumber, KnowsOtherBases) {
   EXPECT_EQ(parse_number<std::uint32_t>("DeadBeef", 16), 0xdeadbeefU);
   EXPECT_EQ(parse_number<std::uint32_t>("0xff", 16), std::nullopt);

@@ -16,9 +16,9 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "cli/ckpt_access.h"
-#include "cli/command_spec.h"
 #include "cli/desk.h"
-#include "cli/terminal.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/terminal.h"
 #include "job/log_entry.h"
 #include "sys/world.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "cli/ckpt_access.h"
-#include "cli/command_spec.h"
+#include "cli/program/command_spec.h"
 #include "job/log_entry.h"
 
 namespace outlast::cli {

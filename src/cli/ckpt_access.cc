@@ -17,11 +17,11 @@
 #include "base/time.h"
 #include "checkpoint/checkpoints.h"
 #include "checkpoint/safetensors.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
-#include "cli/exit_code.h"
-#include "cli/terminal.h"
-#include "cli/text_layout.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/terminal.h"
+#include "cli/program/text_layout.h"
 #include "job/log_entry.h"
 #include "job/scalars.h"
 #include "store/object_store.h"
@@ -174,7 +174,7 @@ Result<job::LogEntry> find_checkpoint(const Invocation& invocation, OpenJob& job
 
 ExitCode wrong_value(const Invocation& invocation, const Context& context, std::string sentence) {
   context.terminal.error("wrong command line",
-                         with_help_hint(std::move(sentence), invocation.command->path));
+                         with_help_hint(std::move(sentence), *invocation.command));
   return ExitCode::kWrongCommandLine;
 }
 

@@ -18,11 +18,11 @@
 #include "checkpoint/checkpoints.h"
 #include "checkpoint/restore.h"
 #include "cli/ckpt_access.h"
-#include "cli/command_spec.h"
-#include "cli/exit_code.h"
-#include "cli/progress_line.h"
-#include "cli/terminal.h"
-#include "cli/text_layout.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/progress_line.h"
+#include "cli/program/terminal.h"
+#include "cli/program/text_layout.h"
 #include "job/log_entry.h"
 
 namespace outlast::cli {

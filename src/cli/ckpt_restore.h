@@ -5,8 +5,8 @@
 #include "base/result.h"
 #include "checkpoint/checkpoints.h"
 #include "cli/ckpt_access.h"
-#include "cli/command_spec.h"
-#include "cli/exit_code.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
 
 namespace outlast::cli {
 

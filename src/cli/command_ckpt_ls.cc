@@ -11,12 +11,12 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "cli/ckpt_access.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/terminal.h"
-#include "cli/text_layout.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/terminal.h"
+#include "cli/program/text_layout.h"
 #include "job/log_entry.h"
 
 namespace outlast::cli {

@@ -6,11 +6,11 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "cli/ckpt_access.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/terminal.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/terminal.h"
 
 namespace outlast::cli {
 namespace {

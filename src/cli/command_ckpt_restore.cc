@@ -7,11 +7,11 @@
 #include "checkpoint/checkpoints.h"
 #include "cli/ckpt_access.h"
 #include "cli/ckpt_restore.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/text_layout.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/text_layout.h"
 #include "sys/file_system.h"
 
 namespace outlast::cli {

@@ -8,13 +8,13 @@
 #include "base/units.h"
 #include "checkpoint/verify.h"
 #include "cli/ckpt_access.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/progress_line.h"
-#include "cli/terminal.h"
-#include "cli/text_layout.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/progress_line.h"
+#include "cli/program/terminal.h"
+#include "cli/program/text_layout.h"
 
 namespace outlast::cli {
 namespace {

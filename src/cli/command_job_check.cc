@@ -3,12 +3,12 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
 #include "cli/job_file.h"
-#include "cli/terminal.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/terminal.h"
 #include "job/spec.h"
 #include "job/spec_json.h"
 #include "job/spec_text.h"

@@ -1,11 +1,11 @@
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 
 #include "base/result.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/terminal.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/terminal.h"
 #include "job/schema.h"
 
 namespace outlast::cli {

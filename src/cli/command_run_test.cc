@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/run.h"
+#include "cli/commands.h"
 #include "cli/testing/command_runner.h"
 #include "sim/sim_process.h"
 #include "sys/world.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cli/run.h"
+#include "cli/commands.h"
 #include "cli/testing/command_runner.h"
 #include "sys/world.h"
 

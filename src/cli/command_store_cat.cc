@@ -10,13 +10,13 @@
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/result.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/terminal.h"
+#include "cli/program/text_layout.h"
 #include "cli/store_access.h"
-#include "cli/terminal.h"
-#include "cli/text_layout.h"
 #include "store/object_store.h"
 
 namespace outlast::cli {

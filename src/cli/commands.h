@@ -1,9 +1,14 @@
 #pragma once
 
-#include "cli/catalog.h"
-#include "cli/command_spec.h"
+#include <span>
+#include <string>
 
-// The commands of the program, each defined in its own command_*.cc.
+#include "cli/program/catalog.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "sys/world.h"
+
+// The commands of 'outlast', each defined in its own command_*.cc.
 namespace outlast::cli {
 
 CommandSpec run_command();
@@ -34,11 +39,11 @@ CommandSpec stand_in_command();
 CommandSpec sim_run_command();
 CommandSpec sim_replay_command();
 CommandSpec doctor_command();
-CommandSpec completion_command();
-CommandSpec complete_command();
-CommandSpec help_command();
 
-// All of them, in the order in which help shows them.
+// The program with all of them, in the order in which help shows them.
 Catalog make_catalog();
+
+// run() of that catalog: 'outlast' after main().
+ExitCode run(std::span<const std::string> arguments, sys::World& world);
 
 }  // namespace outlast::cli

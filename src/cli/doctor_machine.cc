@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "cli/doctor.h"
-#include "cli/text_layout.h"
+#include "cli/program/text_layout.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"
 #include "sys/world.h"

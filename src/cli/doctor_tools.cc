@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "cli/doctor.h"
-#include "cli/text_layout.h"
+#include "cli/program/text_layout.h"
 #include "sys/call_context.h"
 #include "sys/file_ops.h"
 #include "sys/file_system.h"

@@ -9,8 +9,8 @@
 #include "agent/event.h"
 #include "base/json.h"
 #include "cli/ckpt_access.h"
-#include "cli/terminal.h"
-#include "cli/text_layout.h"
+#include "cli/program/terminal.h"
+#include "cli/program/text_layout.h"
 
 namespace outlast::cli {
 

@@ -4,7 +4,7 @@
 
 #include "agent/attempts.h"
 #include "base/json.h"
-#include "cli/terminal.h"
+#include "cli/program/terminal.h"
 
 namespace outlast::cli {
 

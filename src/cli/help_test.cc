@@ -1,4 +1,4 @@
-#include "cli/help.h"
+#include "cli/program/help.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 
 #include "base/json.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/terminal.h"
-#include "cli/text_layout.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/terminal.h"
+#include "cli/program/text_layout.h"
 #include "sim/sim_surroundings.h"
 
 namespace outlast::cli {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
-#include "cli/exit_code.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
 #include "job/spec.h"
 
 namespace outlast::cli {

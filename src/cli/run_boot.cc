@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
-#include "cli/exit_code.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/terminal.h"
 #include "cli/run_plan.h"
-#include "cli/terminal.h"
 #include "machine/boot.h"
 #include "machine/boot_unit.h"
 #include "store/open/store_url.h"

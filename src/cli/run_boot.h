@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
-#include "cli/exit_code.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
 #include "cli/run_plan.h"
 
 namespace outlast::cli {

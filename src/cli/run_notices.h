@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "cli/command_line.h"
+#include "cli/program/command_line.h"
 #include "cli/run_plan.h"
 #include "notice/notice_source.h"
 #include "sys/environment.h"

@@ -6,8 +6,8 @@
 
 #include "agent/trainer.h"
 #include "base/result.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
 #include "job/spec.h"
 #include "store/open/store_url.h"
 #include "sys/world.h"

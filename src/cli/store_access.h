@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "cli/terminal.h"
+#include "cli/program/terminal.h"
 #include "store/object_store.h"
 #include "store/transfer/copier.h"
 #include "sys/world.h"

@@ -12,7 +12,7 @@ Files clean_files_and(const Files& planted) {
       {"README.md", "# Read\n\n[the table](src/dependencies.txt)\n"},
       {"src/dependencies.txt",
        "# who: may\nbase:\nsys: base\njob: base\nsim: sys base\n"
-       "cli: sim sys job base\n"},
+       "cli/program: sys base\ncli: sim sys job base\n"},
       {"src/base/CMakeLists.txt", "outlast_module(base HEADERS time.h)\n"},
       {"src/base/time.h", "#pragma once\n"},
       {"src/sys/CMakeLists.txt", "outlast_module(sys HEADERS clock.h testing/suite.h)\n"},
@@ -25,9 +25,10 @@ Files clean_files_and(const Files& planted) {
       {"src/job/spec.h", "#pragma once\n"},
       {"src/job/spec.cc", "#include \"job/spec.h\"\n\n#include \"base/time.h\"\n"},
       {"src/job/spec_test.cc", "#include \"job/spec.h\"\n\n#include <gtest/gtest.h>\n"},
-      {"src/cli/CMakeLists.txt", "outlast_module(cli HEADERS run.h SOURCES parse.cc)\n"},
+      {"src/cli/CMakeLists.txt", "outlast_module(cli HEADERS run.h)\n"},
       {"src/cli/run.h", "#pragma once\n"},
-      {"src/cli/parse.cc", "#include <CLI/CLI.hpp>\n"},
+      {"src/cli/program/CMakeLists.txt", "outlast_module(cli/program SOURCES parse.cc)\n"},
+      {"src/cli/program/parse.cc", "#include <CLI/CLI.hpp>\n"},
   };
   for (const auto& [path, text] : planted) {
     std::erase_if(files, [&](const auto& file) { return file.first == path; });

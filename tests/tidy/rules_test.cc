@@ -77,10 +77,10 @@ INSTANTIATE_TEST_SUITE_P(
                  {"src/job/spec_test.cc:2: job may not include cli: see src/dependencies.txt "
                   "[include-direction]"}},
         TreeCase{"OfAModuleWithoutARow",
-                 {{"src/cli/parse.cc", "#include \"watch/watch.h\"\n"},
+                 {{"src/cli/program/parse.cc", "#include \"watch/watch.h\"\n"},
                   {"src/watch/watch.h", "#pragma once\n"},
                   {"src/watch/CMakeLists.txt", "HEADERS watch.h\n"}},
-                 {"src/cli/parse.cc:1: the module of watch/watch.h has no row in "
+                 {"src/cli/program/parse.cc:1: the module of watch/watch.h has no row in "
                   "src/dependencies.txt: add one [include-direction]"}},
         TreeCase{"OfALongerModuleName",
                  {{"src/dependencies.txt",

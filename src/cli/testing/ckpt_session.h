@@ -13,7 +13,7 @@
 #include "base/encoding.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "cli/run.h"
+#include "cli/commands.h"
 #include "cli/testing/command_runner.h"
 #include "sim/simulation.h"
 #include "sys/file_ops.h"

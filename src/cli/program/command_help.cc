@@ -1,14 +1,14 @@
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/result.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/help.h"
-#include "cli/terminal.h"
+#include "cli/program/catalog.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/help.h"
+#include "cli/program/standard_commands.h"
+#include "cli/program/terminal.h"
 
 namespace outlast::cli {
 namespace {
@@ -21,11 +21,12 @@ Result<ExitCode> run_help(const Invocation& invocation, Context& context) {
   }
   const Result<Resolved> about = resolve_command(context.catalog, invocation.positionals);
   if (!about || !about->rest.empty()) {
-    terminal.error("wrong command line",
-                   about ? with_help_hint(fmt::format("'outlast {}' is no command",
-                                                      fmt::join(invocation.positionals, " ")),
-                                          about->path)
-                         : about.error().sentence());
+    terminal.error(
+        "wrong command line",
+        about ? with_help_hint(fmt::format("'{}' is no command",
+                                           context.catalog.full_name(invocation.positionals)),
+                               context.catalog, about->path)
+              : about.error().sentence());
     return ExitCode::kWrongCommandLine;
   }
   print_help(context.catalog, about->command, about->path, terminal);
@@ -34,21 +35,23 @@ Result<ExitCode> run_help(const Invocation& invocation, Context& context) {
 
 }  // namespace
 
-CommandSpec help_command() {
+CommandSpec help_command(const ProgramSpec& program) {
   return {
       .path = {"help"},
       .group = "This program",
-      .summary = "Explain outlast, or one command",
-      .description =
-          {"'outlast help job check' prints what 'outlast job check --help' prints. With "
-           "--json, the commands and their options as data."},
+      .summary = fmt::format("Explain {}, or one command", program.name),
+      .description = {fmt::format(
+          "'{0} help {1}' prints what '{0} {1} --help' prints. With --json, the "
+          "commands and their options as data.",
+          program.name, program.typical_command)},
       .positionals = {{.name = "COMMAND",
                        .help = "The words of a command; all commands if left out",
                        .required = false,
                        .repeated = true,
                        .completes = Completes::kCommands}},
       .options = {{.name = "markdown", .help = "Print the help of every command as one document"}},
-      .examples = {{.command = "outlast help job check", .does = "Everything about one command"}},
+      .examples = {{.command = fmt::format("{} help {}", program.name, program.typical_command),
+                    .does = "Everything about one command"}},
       .run = run_help,
   };
 }

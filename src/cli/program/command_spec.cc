@@ -1,4 +1,4 @@
-#include "cli/command_spec.h"
+#include "cli/program/command_spec.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -12,6 +12,10 @@ namespace outlast::cli {
 
 std::string CommandSpec::name() const {
   return fmt::format("{}", fmt::join(path, " "));
+}
+
+std::string CommandSpec::full_name() const {
+  return path.empty() ? program : fmt::format("{} {}", program, name());
 }
 
 std::span<const OptionSpec> common_options() {

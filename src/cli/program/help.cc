@@ -1,4 +1,4 @@
-#include "cli/help.h"
+#include "cli/program/help.h"
 
 #include <fmt/core.h>
 
@@ -10,17 +10,18 @@
 #include <vector>
 
 #include "base/check.h"
-#include "cli/catalog.h"
-#include "cli/command_spec.h"
-#include "cli/exit_code.h"
-#include "cli/terminal.h"
-#include "cli/text_layout.h"
+#include "cli/program/catalog.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/terminal.h"
+#include "cli/program/text_layout.h"
 
 namespace outlast::cli {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kColumn = 22;  // where explanations begin
+constexpr std::size_t kColumn = 22;         // where explanations begin
+constexpr std::size_t kExampleColumn = 33;  // the same for whole command lines
 
 std::string heading(const Terminal& terminal, std::string_view text) {
   return "\n" + terminal.paint(Colour::kBold, text) + "\n";
@@ -29,7 +30,7 @@ std::string heading(const Terminal& terminal, std::string_view text) {
 std::string options_text(std::span<const OptionSpec> options) {
   std::string text;
   for (const OptionSpec& option : options) {
-    text += definition(option_label(option), option.help, kIndent, kColumn);
+    text += definition(option_label(option), option_meaning(option), kIndent, kColumn);
   }
   return text;
 }
@@ -49,6 +50,10 @@ std::string exit_codes_text() {
     text += definition(fmt::format("{}", static_cast<int>(row.code)), row.meaning, kIndent, 8);
   }
   return text;
+}
+
+std::string program_usage(const ProgramSpec& program) {
+  return fmt::format("Usage: {} COMMAND [OPTION]... [ARGUMENT]...\n", program.name);
 }
 
 // The groups in the order in which commands first name them.
@@ -79,8 +84,13 @@ std::string option_label(const OptionSpec& option) {
   return label;
 }
 
+std::string option_meaning(const OptionSpec& option) {
+  if (option.default_value.empty()) return option.help;
+  return fmt::format("{} (default: {})", option.help, option.default_value);
+}
+
 std::string usage_line(const CommandSpec& command) {
-  std::string line = "outlast " + command.name();
+  std::string line = command.full_name();
   for (const OptionSpec& option : command.options) {
     if (option.required) line += fmt::format(" --{} {}", option.name, option.value_name);
   }
@@ -94,35 +104,37 @@ std::string usage_line(const CommandSpec& command) {
 }
 
 std::string program_help(const Catalog& catalog, const Terminal& terminal) {
-  std::string text = "outlast: training jobs that outlast their machines\n\n";
-  text += "Usage: outlast COMMAND [OPTION]... [ARGUMENT]...\n";
+  const ProgramSpec& program = catalog.program();
+  std::string text = fmt::format("{}: {}\n\n", program.name, program.tagline);
+  text += program_usage(program);
   for (const std::string_view group : group_headings(catalog)) {
     text += heading(terminal, fmt::format("{}:", group)) + commands_text(catalog, group);
   }
   text += heading(terminal, "Options of every command:") + options_text(common_options());
-  text += heading(terminal, "Option of outlast itself:");
+  text += heading(terminal, fmt::format("Option of {} itself:", program.name));
   text += definition("--version", "Print the version", kIndent, kColumn);
-  text += heading(terminal, "Examples:");
-  text += "  outlast doctor                 see what works on this machine\n";
-  text += "  outlast job check job.yaml     see a job as it will run, or its mistakes\n";
-  text += "  outlast job check --help       everything about one command\n";
+  if (!program.examples.empty()) text += heading(terminal, "Examples:");
+  for (const Example& example : program.examples) {
+    text += definition(example.command, example.does, kIndent, kExampleColumn);
+  }
   text += heading(terminal, "Exit codes:") + exit_codes_text();
   return text;
 }
 
 std::string short_help(const Catalog& catalog) {
-  std::string text = "Usage: outlast COMMAND [OPTION]... [ARGUMENT]...\n";
+  std::string text = program_usage(catalog.program());
   for (const std::string_view group : group_headings(catalog)) {
     text += fmt::format("\n{}:\n", group) + commands_text(catalog, group);
   }
-  return text + "\nMore: outlast --help\n";
+  return text + fmt::format("\nMore: {} --help\n", catalog.program().name);
 }
 
 std::string group_help(const Catalog& catalog, const std::string& name, const Terminal& terminal) {
   const GroupSpec* group = catalog.find_group(name);
   OUTLAST_CHECK(group != nullptr, "no group '{}'", name);
-  std::string text = fmt::format("outlast {}: {}\n\n", name, group->summary);
-  text += fmt::format("Usage: outlast {} COMMAND [OPTION]... [ARGUMENT]...\n", name);
+  const std::string full_name = catalog.full_name(std::span(&name, 1));
+  std::string text = fmt::format("{}: {}\n\n", full_name, group->summary);
+  text += fmt::format("Usage: {} COMMAND [OPTION]... [ARGUMENT]...\n", full_name);
   text += heading(terminal, "Commands:");
   std::vector<Example> examples;
   for (const CommandSpec& command : catalog.commands()) {
@@ -131,12 +143,12 @@ std::string group_help(const Catalog& catalog, const std::string& name, const Te
     examples.push_back(command.examples.front());
   }
   text += heading(terminal, "Examples:") + examples_text(examples);
-  text += "\n" + paragraph(fmt::format("More: outlast {} COMMAND --help", name), 0);
+  text += "\n" + paragraph(fmt::format("More: {} COMMAND --help", full_name), 0);
   return text;
 }
 
 std::string command_help(const CommandSpec& command, const Terminal& terminal) {
-  std::string text = fmt::format("outlast {}: {}\n\n", command.name(), command.summary);
+  std::string text = fmt::format("{}: {}\n\n", command.full_name(), command.summary);
   text += "Usage: " + usage_line(command) + "\n";
   for (const std::string& sentences : command.description) text += "\n" + paragraph(sentences, 0);
   if (!command.positionals.empty()) {
@@ -150,7 +162,7 @@ std::string command_help(const CommandSpec& command, const Terminal& terminal) {
   }
   text += heading(terminal, "Options of every command:") + options_text(common_options());
   text += heading(terminal, "Examples:") + examples_text(command.examples);
-  text += "\n" + paragraph("Exit codes: see 'outlast --help'.", 0);
+  text += "\n" + paragraph(fmt::format("Exit codes: see '{} --help'.", command.program), 0);
   return text;
 }
 

@@ -21,15 +21,15 @@
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/result.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
-#include "cli/text_layout.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/text_layout.h"
 
 namespace outlast::cli {
 namespace {
 
 Error wrong(const CommandSpec& command, std::string sentence) {
-  return {ErrorCode::kInvalidArgument, with_help_hint(std::move(sentence), command.path)};
+  return {ErrorCode::kInvalidArgument, with_help_hint(std::move(sentence), command)};
 }
 
 Error unknown_option(const CommandSpec& command, const std::string& word) {
@@ -53,6 +53,11 @@ Error wrong_word(const CommandSpec& command, std::string_view what, const std::s
 Error no_number(const CommandSpec& command, std::string_view what, const std::string& given) {
   return wrong(command, fmt::format("{} must be a whole number below 2^64, not '{}'", what,
                                     printable(given)));
+}
+
+Error no_decimal(const CommandSpec& command, std::string_view what, const std::string& given) {
+  return wrong(command, fmt::format("{} must be a decimal number such as 0.001 or 1e-4, not '{}'",
+                                    what, printable(given)));
 }
 
 // CLI11 would take the next word as the value of "--opt=", and reads "--flag=no" in its own way.
@@ -102,6 +107,9 @@ Result<void> check_value(const CommandSpec& command, const OptionSpec& option,
   if (option.number && !parse_number<std::uint64_t>(value)) {
     return no_number(command, "--" + option.name, value);
   }
+  if (option.decimal && !parse_decimal(value)) {
+    return no_decimal(command, "--" + option.name, value);
+  }
   return {};
 }
 
@@ -109,7 +117,7 @@ Result<void> take_values(const CommandSpec& command, const OptionSpec& option,
                          const std::vector<std::string>& given, std::span<const std::string> rest,
                          Invocation& invocation) {
   if (given.empty() && option.required) {
-    return wrong(command, fmt::format("'outlast {}' needs --{} {}: {}", command.name(), option.name,
+    return wrong(command, fmt::format("'{}' needs --{} {}: {}", command.full_name(), option.name,
                                       option.value_name, option.help));
   }
   if (given.empty()) return {};
@@ -134,8 +142,8 @@ Result<void> take_positionals(const CommandSpec& command, std::vector<std::strin
   const std::vector<PositionalSpec>& specs = command.positionals;
   const bool unbounded = !specs.empty() && specs.back().repeated;
   if (left.size() > specs.size() && !unbounded) {
-    return wrong(command, fmt::format("'{}' is one word too many for 'outlast {}'{}",
-                                      printable(left[specs.size()]), command.name(),
+    return wrong(command, fmt::format("'{}' is one word too many for '{}'{}",
+                                      printable(left[specs.size()]), command.full_name(),
                                       command.trailing_name.empty()
                                           ? ""
                                           : ": a command and its words come after '--'"));
@@ -143,7 +151,7 @@ Result<void> take_positionals(const CommandSpec& command, std::vector<std::strin
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (i >= left.size()) {
       if (!specs[i].required) break;
-      return wrong(command, fmt::format("'outlast {}' needs {}: {}", command.name(), specs[i].name,
+      return wrong(command, fmt::format("'{}' needs {}: {}", command.full_name(), specs[i].name,
                                         specs[i].help));
     }
     if (left[i].empty()) return wrong(command, fmt::format("{} is an empty word", specs[i].name));

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -28,6 +29,7 @@ bool speaks_utf8(sys::Environment& environment);
 class Terminal {
  public:
   struct Manner {
+    std::string program{};  // whose errors and warnings they are
     bool json = false;
     bool quiet = false;
     bool colour_out = false;
@@ -35,7 +37,7 @@ class Terminal {
     bool utf8 = false;
   };
 
-  Terminal(sys::Console& console, Manner manner) : console_(console), manner_(manner) {}
+  Terminal(sys::Console& console, Manner manner) : console_(console), manner_(std::move(manner)) {}
 
   bool json() const { return manner_.json; }
   bool quiet() const { return manner_.quiet; }
@@ -52,9 +54,9 @@ class Terminal {
   void complain(std::string_view text) const { console_.err(text); }
   // Something good to know: standard error, one line, unless quiet or JSON.
   void note(std::string_view line) const;
-  // "outlast: warning: …" on standard error, whatever was asked for: what must be seen.
+  // "PROGRAM: warning: …" on standard error, whatever was asked for: what must be seen.
   void warn(std::string_view message) const;
-  // "outlast: error: …" on standard error; with JSON an object on standard output. `code` is a word
+  // "PROGRAM: error: …" on standard error; with JSON an object on standard output. `code` is a word
   // for programs.
   void error(std::string_view code, std::string_view message) const;
   void error(const Error& error) const;

@@ -1,4 +1,4 @@
-#include "cli/exit_code.h"
+#include "cli/program/exit_code.h"
 
 #include <array>
 #include <span>

@@ -1,4 +1,4 @@
-#include "cli/progress_line.h"
+#include "cli/program/progress_line.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/time.h"
-#include "cli/text_layout.h"
+#include "cli/program/text_layout.h"
 
 namespace outlast::cli {
 namespace {

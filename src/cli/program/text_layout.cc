@@ -1,4 +1,4 @@
-#include "cli/text_layout.h"
+#include "cli/program/text_layout.h"
 
 #include <fmt/core.h>
 

@@ -1,13 +1,13 @@
-#include "cli/terminal.h"
+#include "cli/program/terminal.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
 
-#include "cli/progress_line.h"
-#include "cli/testing/command_runner.h"
-#include "cli/text_layout.h"
+#include "cli/program/progress_line.h"
+#include "cli/program/testing/program_runner.h"
+#include "cli/program/text_layout.h"
 #include "sim/sim_surroundings.h"
 
 namespace outlast::cli {
@@ -63,16 +63,17 @@ TEST(Terminal, NotesAreForPeopleWhoWantThem) {
 
 TEST(Terminal, ErrorsAreRedOnATerminalOnly) {
   sim::SimConsole console;
-  Terminal(console, {.colour_err = true}).error("c", "bad");
+  Terminal(console, {.program = "outlast", .colour_err = true}).error("c", "bad");
   EXPECT_EQ(console.err_text, "outlast: \x1b[31merror:\x1b[0m bad\n");
 }
 
 TEST(Terminal, WarningsAreSeenWhateverWasAskedFor) {
   for (const Terminal::Manner& manner :
-       {Terminal::Manner{}, Terminal::Manner{.quiet = true}, Terminal::Manner{.json = true}}) {
+       {Terminal::Manner{.program = "p"}, Terminal::Manner{.program = "p", .quiet = true},
+        Terminal::Manner{.program = "p", .json = true}}) {
     sim::SimConsole console;
     Terminal(console, manner).warn("odd");
-    EXPECT_EQ(console.err_text, "outlast: warning: odd\n");
+    EXPECT_EQ(console.err_text, "p: warning: odd\n");
     EXPECT_EQ(console.out_text, "");
   }
 }
@@ -80,7 +81,7 @@ TEST(Terminal, WarningsAreSeenWhateverWasAskedFor) {
 // Draws `text` at these moments and returns what the screen was sent.
 std::string drawn_at(const std::vector<int>& milliseconds_list, bool is_terminal,
                      const std::string& text) {
-  testing::CommandRunner runner;
+  testing::ProgramRunner runner;
   sim::SimConsole console;
   console.terminal = is_terminal;
   runner.run_body([&](sys::World& world) {

@@ -1,21 +1,24 @@
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>  // IWYU pragma: keep
 #include <string>
 
 #include "base/json.h"
 #include "base/result.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
-#include "cli/commands.h"
-#include "cli/completion.h"
-#include "cli/exit_code.h"
-#include "cli/terminal.h"
+#include "cli/program/catalog.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/completion.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/standard_commands.h"
+#include "cli/program/terminal.h"
 
 namespace outlast::cli {
 namespace {
 
 Result<ExitCode> run_completion(const Invocation& invocation, Context& context) {
   const std::string& shell = invocation.positionals[0];
-  const std::string script = completion_script(shell);
+  const std::string script = completion_script(context.catalog.program(), shell);
   if (context.terminal.json()) {
     context.terminal.print_json(Json{{"shell", shell}, {"script", script}});
   } else {
@@ -40,20 +43,22 @@ Result<ExitCode> run_complete(const Invocation& invocation, Context& context) {
 
 }  // namespace
 
-CommandSpec completion_command() {
+CommandSpec completion_command(const ProgramSpec& program) {
   return {
       .path = {"completion"},
       .group = "This program",
       .summary = "Print the script that completes commands in a shell",
-      .description =
-          {"The script's first lines say where to put it. It asks this program what fits, "
-           "so it stays right when outlast is updated."},
+      .description = {fmt::format(
+          "The script's first lines say where to put it. It asks this program what "
+          "fits, so it stays right when {} is updated.",
+          program.name)},
       .positionals = {{.name = "SHELL",
                        .help = "bash, zsh or fish",
                        .words = {completion_shells().begin(), completion_shells().end()}}},
-      .examples = {{.command = "source <(outlast completion bash)",
+      .examples = {{.command = fmt::format("source <({} completion bash)", program.name),
                     .does = "Try it in the bash that is running"},
-                   {.command = "outlast completion fish > ~/.config/fish/completions/outlast.fish",
+                   {.command = fmt::format(
+                        "{0} completion fish > ~/.config/fish/completions/{0}.fish", program.name),
                     .does = "Install it for fish"}},
       .run = run_completion,
   };

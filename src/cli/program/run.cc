@@ -1,4 +1,4 @@
-#include "cli/run.h"
+#include "cli/program/run.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -14,13 +14,12 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "cli/catalog.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
-#include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/help.h"
-#include "cli/terminal.h"
+#include "cli/program/catalog.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/help.h"
+#include "cli/program/terminal.h"
 #include "sys/world.h"
 
 namespace outlast::cli {
@@ -32,13 +31,15 @@ bool has_word(std::span<const std::string> words, std::string_view word) {
 
 // Read from the raw words, because it must be right even when they are wrong: an error about the
 // command line is itself coloured or JSON.
-Terminal::Manner manner_of(std::span<const std::string> words, sys::World& world) {
+Terminal::Manner manner_of(const Catalog& catalog, std::span<const std::string> words,
+                           sys::World& world) {
   ColourChoice choice = ColourChoice::kAuto;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i].starts_with("--color=")) choice = colour_choice(words[i].substr(8));
     if (words[i] == "--color" && i + 1 < words.size()) choice = colour_choice(words[i + 1]);
   }
-  return {.json = has_word(words, "--json"),
+  return {.program = catalog.program().name,
+          .json = has_word(words, "--json"),
           .quiet = has_word(words, "--quiet") || has_word(words, "-q"),
           .colour_out = use_colour(choice, world.console.out_is_terminal(), world.environment),
           .colour_err = use_colour(choice, world.console.err_is_terminal(), world.environment),
@@ -50,24 +51,25 @@ ExitCode wrong_command_line(const Terminal& terminal, std::string_view sentence)
   return ExitCode::kWrongCommandLine;
 }
 
-ExitCode print_version(const Terminal& terminal) {
+ExitCode print_version(const Catalog& catalog, const Terminal& terminal) {
+  const std::string& program = catalog.program().name;
   if (terminal.json()) {
-    terminal.print_json(Json{{"program", "outlast"}, {"version", version()}});
+    terminal.print_json(Json{{"program", program}, {"version", version()}});
   } else {
-    terminal.print(fmt::format("outlast {}\n", version()));
+    terminal.print(fmt::format("{} {}\n", program, version()));
   }
   return ExitCode::kOk;
 }
 
 // The words named a group, or nothing: still they must be right, and may ask for the version.
 ExitCode no_command(const Catalog& catalog, const Resolved& resolved, const Terminal& terminal) {
-  CommandSpec outlast_itself{.path = resolved.path};
+  CommandSpec bare{.path = resolved.path, .program = catalog.program().name};
   if (resolved.path.empty()) {
-    outlast_itself.options = {{.name = "version", .help = "Print the version"}};
+    bare.options = {{.name = "version", .help = "Print the version"}};
   }
-  const Result<Invocation> invocation = parse_invocation(outlast_itself, resolved.rest);
+  const Result<Invocation> invocation = parse_invocation(bare, resolved.rest);
   if (!invocation) return wrong_command_line(terminal, invocation.error().sentence());
-  if (invocation->flag("version")) return print_version(terminal);
+  if (invocation->flag("version")) return print_version(catalog, terminal);
   const std::vector<std::string_view> next = catalog.next_words(resolved.path);
   if (resolved.path.empty() && !terminal.json()) {
     terminal.complain(short_help(catalog));
@@ -75,9 +77,8 @@ ExitCode no_command(const Catalog& catalog, const Resolved& resolved, const Term
   }
   return wrong_command_line(
       terminal,
-      with_help_hint(fmt::format("'outlast{}{}' needs one of {}", resolved.path.empty() ? "" : " ",
-                                 fmt::join(resolved.path, " "), fmt::join(next, ", ")),
-                     resolved.path));
+      with_help_hint(fmt::format("'{}' needs one of {}", bare.full_name(), fmt::join(next, ", ")),
+                     bare));
 }
 
 ExitCode dispatch(const Catalog& catalog, const SplitWords& split, sys::World& world,
@@ -95,8 +96,7 @@ ExitCode dispatch(const Catalog& catalog, const SplitWords& split, sys::World& w
   if (split.has_trailing && command.trailing_name.empty()) {
     return wrong_command_line(
         terminal,
-        with_help_hint(fmt::format("'outlast {}' takes nothing after '--'", command.name()),
-                       command.path));
+        with_help_hint(fmt::format("'{}' takes nothing after '--'", command.full_name()), command));
   }
   invocation->trailing = split.trailing;
   Context context{.world = world, .terminal = terminal, .catalog = catalog};
@@ -114,18 +114,15 @@ std::string_view version() {
 
 ExitCode run(const Catalog& catalog, std::span<const std::string> arguments, sys::World& world) {
   const SplitWords split = split_at_double_dash(arguments);
-  Terminal terminal(world.console, manner_of(split.words, world));
+  Terminal terminal(world.console, manner_of(catalog, split.words, world));
   const ExitCode code = dispatch(catalog, split, world, terminal);
   const Result<void> delivered = world.console.out_status();
   if (delivered) return code;
   if (delivered.error().code() == ErrorCode::kCancelled) return ExitCode::kReaderGone;
   // Standard output is what failed, so this is never JSON.
-  world.console.err(fmt::format("outlast: error: {}\n", delivered.error().to_string()));
+  world.console.err(
+      fmt::format("{}: error: {}\n", catalog.program().name, delivered.error().to_string()));
   return ExitCode::kFailed;
-}
-
-ExitCode run(std::span<const std::string> arguments, sys::World& world) {
-  return run(make_catalog(), arguments, world);
 }
 
 }  // namespace outlast::cli

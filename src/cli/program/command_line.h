@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/catalog.h"
-#include "cli/command_spec.h"
+#include "cli/program/catalog.h"
+#include "cli/program/command_spec.h"
 
 namespace outlast::cli {
 
@@ -54,6 +54,8 @@ struct Invocation {
   // Of what the spec declares as a number; parsing has made sure that it is one.
   std::optional<std::uint64_t> number(std::string_view name) const;
   std::uint64_t number_at(std::size_t positional) const;
+  // Of what the spec declares as a decimal; finite.
+  std::optional<double> decimal(std::string_view name) const;
 };
 
 // Reads the words of one command (the `rest` of resolve_command()) against its spec.
@@ -65,6 +67,9 @@ Result<Invocation> parse_invocation(const CommandSpec& command, std::span<const 
 std::string suggestion(std::string_view written, std::span<const std::string_view> words);
 
 // Ends a sentence about a wrong command line: says where the right one is described.
-std::string with_help_hint(std::string sentence, std::span<const std::string> path);
+std::string with_help_hint(std::string sentence, const CommandSpec& command);
+// The same where the words end in a group, or before any command.
+std::string with_help_hint(std::string sentence, const Catalog& catalog,
+                           std::span<const std::string> path);
 
 }  // namespace outlast::cli

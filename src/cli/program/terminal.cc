@@ -1,4 +1,4 @@
-#include "cli/terminal.h"
+#include "cli/program/terminal.h"
 
 #include <fmt/core.h>
 
@@ -74,7 +74,7 @@ void Terminal::note(std::string_view line) const {
 }
 
 void Terminal::warn(std::string_view message) const {
-  console_.err(fmt::format("outlast: {} {}\n",
+  console_.err(fmt::format("{}: {} {}\n", manner_.program,
                            painted(manner_.colour_err, Colour::kYellow, "warning:"), message));
 }
 
@@ -83,8 +83,8 @@ void Terminal::error(std::string_view code, std::string_view message) const {
     print_json(Json{{"error", {{"code", code}, {"message", message}}}});
     return;
   }
-  console_.err(fmt::format("outlast: {} {}\n", painted(manner_.colour_err, Colour::kRed, "error:"),
-                           message));
+  console_.err(fmt::format("{}: {} {}\n", manner_.program,
+                           painted(manner_.colour_err, Colour::kRed, "error:"), message));
 }
 
 void Terminal::error(const Error& error) const {

@@ -1,4 +1,4 @@
-#include "cli/completion.h"
+#include "cli/program/completion.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/catalog.h"
-#include "cli/command_line.h"
-#include "cli/command_spec.h"
+#include "cli/program/catalog.h"
+#include "cli/program/command_line.h"
+#include "cli/program/command_spec.h"
 
 namespace outlast::cli {
 namespace {

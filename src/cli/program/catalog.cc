@@ -1,4 +1,7 @@
-#include "cli/catalog.h"
+#include "cli/program/catalog.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -9,14 +12,27 @@
 #include <vector>
 
 #include "base/check.h"
-#include "cli/command_spec.h"
+#include "cli/program/command_spec.h"
 
 namespace outlast::cli {
+namespace {
 
-Catalog::Catalog(std::vector<GroupSpec> groups, std::vector<CommandSpec> commands)
-    : groups_(std::move(groups)), commands_(std::move(commands)) {
+void check_option(const CommandSpec& command, const OptionSpec& option) {
+  OUTLAST_CHECK(!(option.number && option.decimal), "--{} of '{}' is two kinds of number",
+                option.name, command.name());
+  OUTLAST_CHECK(option.default_value.empty() || (!option.is_flag() && !option.required),
+                "--{} of '{}' cannot have a default", option.name, command.name());
+}
+
+}  // namespace
+
+Catalog::Catalog(ProgramSpec program, std::vector<GroupSpec> groups,
+                 std::vector<CommandSpec> commands)
+    : program_(std::move(program)), groups_(std::move(groups)), commands_(std::move(commands)) {
+  OUTLAST_CHECK(!program_.name.empty(), "a program without a name");
   std::set<std::vector<std::string>> seen;
-  for (const CommandSpec& command : commands_) {
+  for (CommandSpec& command : commands_) {
+    command.program = program_.name;
     const std::string name = command.name();
     OUTLAST_CHECK(!command.path.empty() && command.path.size() <= 2, "the path of '{}'", name);
     OUTLAST_CHECK(seen.insert(command.path).second, "two commands '{}'", name);
@@ -27,6 +43,7 @@ Catalog::Catalog(std::vector<GroupSpec> groups, std::vector<CommandSpec> command
     OUTLAST_CHECK(command.hidden || (!command.examples.empty() && !command.summary.empty() &&
                                      !command.description.empty() && !command.group.empty()),
                   "'{}' is not described", name);
+    for (const OptionSpec& option : command.options) check_option(command, option);
   }
 }
 
@@ -42,6 +59,10 @@ const GroupSpec* Catalog::find_group(std::string_view name) const {
     if (group.name == name) return &group;
   }
   return nullptr;
+}
+
+std::string Catalog::full_name(std::span<const std::string> path) const {
+  return path.empty() ? program_.name : fmt::format("{} {}", program_.name, fmt::join(path, " "));
 }
 
 std::vector<std::string_view> Catalog::next_words(std::span<const std::string> path) const {

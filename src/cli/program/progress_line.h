@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/time.h"
-#include "cli/terminal.h"
+#include "cli/program/terminal.h"
 #include "sys/clock.h"
 
 namespace outlast::cli {

@@ -1,4 +1,4 @@
-#include "cli/command_line.h"
+#include "cli/program/command_line.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -18,9 +18,9 @@
 #include "base/nearest.h"
 #include "base/numbers.h"
 #include "base/result.h"
-#include "cli/catalog.h"
-#include "cli/command_spec.h"
-#include "cli/text_layout.h"
+#include "cli/program/catalog.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/text_layout.h"
 
 namespace outlast::cli {
 
@@ -33,10 +33,15 @@ SplitWords split_at_double_dash(std::span<const std::string> arguments) {
   return split;
 }
 
-std::string with_help_hint(std::string sentence, std::span<const std::string> path) {
+std::string with_help_hint(std::string sentence, const CommandSpec& command) {
   if (!sentence.ends_with('?')) sentence += '.';
-  return fmt::format("{} See: outlast{}{} --help", sentence, path.empty() ? "" : " ",
-                     fmt::join(path, " "));
+  return fmt::format("{} See: {} --help", sentence, command.full_name());
+}
+
+std::string with_help_hint(std::string sentence, const Catalog& catalog,
+                           std::span<const std::string> path) {
+  return with_help_hint(std::move(sentence), CommandSpec{.path = {path.begin(), path.end()},
+                                                         .program = catalog.program().name});
 }
 
 std::string suggestion(std::string_view written, std::span<const std::string_view> words) {
@@ -71,7 +76,7 @@ Result<Resolved> resolve_command(const Catalog& catalog, std::span<const std::st
                    with_help_hint(fmt::format("there is no command '{}'{}",
                                               printable(fmt::format("{}", fmt::join(longer, " "))),
                                               suggestion(word, known)),
-                                  resolved.path));
+                                  catalog, resolved.path));
     }
     resolved.path = std::move(longer);
   }
@@ -103,6 +108,11 @@ std::uint64_t Invocation::number_at(std::size_t positional) const {
   const auto number = parse_number<std::uint64_t>(positionals.at(positional));
   OUTLAST_CHECK(number.has_value(), "argument {} is not declared as a number", positional);
   return *number;
+}
+
+std::optional<double> Invocation::decimal(std::string_view name) const {
+  const auto found = values.find(name);
+  return found == values.end() ? std::nullopt : parse_decimal(found->second);
 }
 
 }  // namespace outlast::cli

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/catalog.h"
+#include "cli/program/catalog.h"
+#include "cli/program/command_spec.h"
 
 namespace outlast::cli {
 
@@ -22,8 +23,8 @@ struct Completion {
 // name; the last may be empty). Pure.
 Completion complete(const Catalog& catalog, std::span<const std::string> words);
 
-// The script that makes a shell ask us; `shell` is one of completion_shells().
+// The script that makes a shell ask the program; `shell` is one of completion_shells().
 std::span<const std::string> completion_shells();
-std::string completion_script(const std::string& shell);
+std::string completion_script(const ProgramSpec& program, const std::string& shell);
 
 }  // namespace outlast::cli

@@ -1,13 +1,14 @@
-#include "cli/command_line.h"
+#include "cli/program/command_line.h"
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/catalog.h"
-#include "cli/command_spec.h"
-#include "cli/exit_code.h"
+#include "cli/program/catalog.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
 
 namespace outlast::cli {
 namespace {
@@ -20,9 +21,11 @@ CommandSpec example_command() {
               {{.name = "FILE", .help = "a file"},
                {.name = "MODE", .help = "how", .required = false, .words = {"fast", "slow"}}},
           .options = {{.name = "seed", .value_name = "N", .help = "any text"},
-                      {.name = "count", .value_name = "N", .help = "a number", .number = true}},
+                      {.name = "count", .value_name = "N", .help = "a number", .number = true},
+                      {.name = "rate", .value_name = "X", .help = "how fast", .decimal = true}},
           .hidden = true,
-          .run = [](const Invocation&, Context&) { return ExitCode::kOk; }};
+          .run = [](const Invocation&, Context&) { return ExitCode::kOk; },
+          .program = "outlast"};
 }
 
 Catalog example_catalog() {
@@ -32,7 +35,7 @@ Catalog example_catalog() {
   visible.summary = "s";
   visible.description = {"d"};
   visible.examples = {{"c", "d"}};
-  return {{{"job", "jobs"}}, {visible}};
+  return {{.name = "outlast"}, {{"job", "jobs"}}, {visible}};
 }
 
 Result<Invocation> parsed(const Words& words) {
@@ -111,6 +114,19 @@ TEST(ParseInvocation, ReadsNumbers) {
   }
 }
 
+TEST(ParseInvocation, ReadsDecimals) {
+  EXPECT_EQ(parsed({"f", "--rate", "0.001"})->decimal("rate"), 0.001);
+  EXPECT_EQ(parsed({"f", "--rate=1e-4"})->decimal("rate"), 1e-4);
+  EXPECT_EQ(parsed({"f", "--rate", "-2.5"})->decimal("rate"), -2.5);
+  EXPECT_EQ(parsed({"f", "--rate", "3"})->decimal("rate"), 3.0);
+  EXPECT_EQ(parsed({"f"})->decimal("rate"), std::nullopt);
+  for (const char* wrong : {"fast", "0,5", "nan", "inf", "-inf", "1e999", "0x1p3", "+1", "1 "}) {
+    EXPECT_EQ(mistake_in({"f", "--rate", wrong}),
+              std::string("--rate must be a decimal number such as 0.001 or 1e-4, not '") + wrong +
+                  "'. See: outlast job try --help");
+  }
+}
+
 TEST(ParseInvocation, EveryMistakeIsOneSentence) {
   const std::string see = " See: outlast job try --help";
   EXPECT_EQ(mistake_in({"f", "--jsn"}), "there is no option '--jsn'; did you mean '--json'?" + see);
@@ -143,7 +159,8 @@ TEST(ParseInvocation, OptionsCanBeRequiredAndRepeated) {
   const CommandSpec command = {
       .path = {"ship"},
       .options = {{.name = "to", .value_name = "PORT", .help = "where to", .required = true},
-                  {.name = "box", .value_name = "ID", .help = "what", .repeated = true}}};
+                  {.name = "box", .value_name = "ID", .help = "what", .repeated = true}},
+      .program = "outlast"};
   const auto shipped =
       parse_invocation(command, Words{"--box", "b=1", "--to", "Oslo", "--box=a", "--box", "b=1"});
   ASSERT_TRUE(shipped) << shipped.error().to_string();

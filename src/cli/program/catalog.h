@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_spec.h"
+#include "cli/program/command_spec.h"
 
 namespace outlast::cli {
 
@@ -15,12 +15,13 @@ struct GroupSpec {
   std::string summary;
 };
 
-// All commands of the program. Immutable after construction; hands out pointers into itself.
+// A program with all its commands. Immutable after construction; hands out pointers into itself.
 class Catalog {
  public:
-  // Stops the program if two commands have one path, a path has a group that is not declared, or a
-  // spec is incomplete: that is a mistake in our code, and every test would meet it.
-  Catalog(std::vector<GroupSpec> groups, std::vector<CommandSpec> commands);
+  // Writes the program's name into every command. Stops the program if two commands have one path,
+  // a path has a group that is not declared, or a spec is incomplete or contradicts itself: that is
+  // a mistake in our code, and every test would meet it.
+  Catalog(ProgramSpec program, std::vector<GroupSpec> groups, std::vector<CommandSpec> commands);
 
   // The command with exactly this path, or nullptr.
   const CommandSpec* find(std::span<const std::string> path) const;
@@ -31,10 +32,15 @@ class Catalog {
   // Of what `next_words` gave: its one-line summary.
   std::string_view summary_of(std::span<const std::string> path) const;
 
+  // "outlast job": as typed. Of an empty path: the program's name alone.
+  std::string full_name(std::span<const std::string> path) const;
+
+  const ProgramSpec& program() const { return program_; }
   const std::vector<CommandSpec>& commands() const { return commands_; }
   const std::vector<GroupSpec>& groups() const { return groups_; }
 
  private:
+  ProgramSpec program_;
   std::vector<GroupSpec> groups_;
   std::vector<CommandSpec> commands_;
 };

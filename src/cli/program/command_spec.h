@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/exit_code.h"
+#include "cli/program/exit_code.h"
 #include "sys/world.h"
 
 // A command says what it is, as data; parsing, --help, completion and the documents all read that.
-// A new command is one file with a function that returns its CommandSpec, named in commands.cc.
+// A new command is one file with a function that returns its CommandSpec, named in the catalog of
+// its program.
 namespace outlast::cli {
 
 class Catalog;
@@ -31,7 +32,9 @@ struct OptionSpec {
   std::string value_name{};          // what stands for the value in --help; empty for a flag
   std::string help{};                // a phrase; no full stop
   std::vector<std::string> words{};  // if not empty, the only values it takes
-  bool number = false;               // takes only whole numbers, from 0 to 2^64 - 1
+  std::string default_value{};  // what holds without it, for --help; parsing does not fill it in
+  bool number = false;          // takes only whole numbers, from 0 to 2^64 - 1
+  bool decimal = false;         // takes only finite numbers such as 0.001, -2 or 1e-4
   bool required = false;
   bool repeated = false;  // may be given several times: Invocation::list()
   Completes completes = Completes::kNothing;
@@ -55,6 +58,14 @@ struct Example {
   std::string does{};
 };
 
+// What is particular to one program; everything else about its commands is in their specs.
+struct ProgramSpec {
+  std::string name{};               // as typed: "outlast"
+  std::string tagline{};            // one line; no full stop
+  std::string typical_command{};    // what help takes as its example: "job check"
+  std::vector<Example> examples{};  // in the program's own --help
+};
+
 // What a running command has at hand. The parts outlive the call.
 struct Context {
   sys::World& world;
@@ -64,7 +75,7 @@ struct Context {
 
 struct CommandSpec {
   std::vector<std::string> path{};         // {"job", "check"}
-  std::string group{};                     // the heading it stands under in 'outlast --help'
+  std::string group{};                     // the heading it stands under in the program's --help
   std::string summary{};                   // one line; no full stop
   std::vector<std::string> description{};  // paragraphs
   std::vector<PositionalSpec> positionals{};
@@ -76,9 +87,12 @@ struct CommandSpec {
   // and becomes the exit code of its kind. A command that has printed its errors returns the code
   // itself.
   std::function<Result<ExitCode>(const Invocation&, Context&)> run{};
+  std::string program{};  // the program's name; the Catalog writes it
 
   // "job check".
   std::string name() const;
+  // "outlast job check": as typed. Of an empty path: the program's name alone.
+  std::string full_name() const;
 };
 
 // The options that every command takes.

@@ -1,21 +1,27 @@
 // The scripts are thin: they hand the words to the hidden command '__complete' and show its answer,
 // so that a new command or option needs no new script.
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/check.h"
-#include "cli/completion.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/completion.h"
 
 namespace outlast::cli {
 namespace {
 
-constexpr const char* kBash = R"script(# bash completion for outlast.
-# For every new shell:  outlast completion bash > ~/.local/share/bash-completion/completions/outlast
-# For this shell only:  source <(outlast completion bash)
+// In the scripts, @PROGRAM@ is the program's name, and @FUNCTION@ a name for what it defines: not
+// every shell takes "-" in one.
+constexpr const char* kBash = R"script(# bash completion for @PROGRAM@.
+# For every new shell:  @PROGRAM@ completion bash > ~/.local/share/bash-completion/completions/@PROGRAM@
+# For this shell only:  source <(@PROGRAM@ completion bash)
 
-_outlast() {
+@FUNCTION@() {
     local program=${1/#\~/$HOME} word current='' line joined=() files=''
     # bash cuts words at "="; put --option=value together again.
     for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
@@ -47,16 +53,16 @@ _outlast() {
         done < <(compgen -f -- "$current")
     fi
 }
-complete -F _outlast outlast
+complete -F @FUNCTION@ @PROGRAM@
 )script";
 
-constexpr const char* kZsh = R"script(#compdef outlast
-# zsh completion for outlast.
-# For every new shell:  outlast completion zsh > ~/.zfunc/_outlast, with this in ~/.zshrc:
+constexpr const char* kZsh = R"script(#compdef @PROGRAM@
+# zsh completion for @PROGRAM@.
+# For every new shell:  @PROGRAM@ completion zsh > ~/.zfunc/@FUNCTION@, with this in ~/.zshrc:
 #                       fpath=(~/.zfunc $fpath); autoload -U compinit; compinit
-# For this shell only:  source <(outlast completion zsh)
+# For this shell only:  source <(@PROGRAM@ completion zsh)
 
-_outlast() {
+@FUNCTION@() {
     local line word files='' tab=$'\t'
     local -a candidates
     for line in "${(@f)$("${(Q)~words[1]}" __complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
@@ -72,7 +78,7 @@ _outlast() {
             fi
         fi
     done
-    (( ${#candidates} )) && _describe outlast candidates
+    (( ${#candidates} )) && _describe @PROGRAM@ candidates
     if [[ -n $files ]]; then
         [[ $PREFIX == --*=* ]] && compset -P '*='
         _files
@@ -80,18 +86,18 @@ _outlast() {
 }
 
 # Read by compinit from a file, this is the body of the function; sourced, it is not.
-if [[ ${funcstack[1]:-} == _outlast ]]; then
-    _outlast "$@"
+if [[ ${funcstack[1]:-} == @FUNCTION@ ]]; then
+    @FUNCTION@ "$@"
 else
-    compdef _outlast outlast
+    compdef @FUNCTION@ @PROGRAM@
 fi
 )script";
 
-constexpr const char* kFish = R"script(# fish completion for outlast.
-# For every new shell:  outlast completion fish > ~/.config/fish/completions/outlast.fish
-# For this shell only:  outlast completion fish | source
+constexpr const char* kFish = R"script(# fish completion for @PROGRAM@.
+# For every new shell:  @PROGRAM@ completion fish > ~/.config/fish/completions/@PROGRAM@.fish
+# For this shell only:  @PROGRAM@ completion fish | source
 
-function __outlast_complete
+function _@FUNCTION@_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
     set -l program (string replace -r '^~' $HOME -- $words[1])
@@ -103,8 +109,27 @@ function __outlast_complete
         end
     end
 end
-complete -c outlast -f -a '(__outlast_complete)'
+complete -c @PROGRAM@ -f -a '(_@FUNCTION@_complete)'
 )script";
+
+struct Replacement {
+  std::string_view word;
+  std::string_view by;
+};
+
+void replace_all(std::string& text, Replacement replacement) {
+  for (std::size_t at = text.find(replacement.word); at != std::string::npos;
+       at = text.find(replacement.word, at + replacement.by.size())) {
+    text.replace(at, replacement.word.size(), replacement.by);
+  }
+}
+
+const char* template_for(const std::string& shell) {
+  if (shell == "bash") return kBash;
+  if (shell == "zsh") return kZsh;
+  OUTLAST_CHECK(shell == "fish", "no completion for '{}'", shell);
+  return kFish;
+}
 
 }  // namespace
 
@@ -113,11 +138,13 @@ std::span<const std::string> completion_shells() {
   return shells;
 }
 
-std::string completion_script(const std::string& shell) {
-  if (shell == "bash") return kBash;
-  if (shell == "zsh") return kZsh;
-  OUTLAST_CHECK(shell == "fish", "no completion for '{}'", shell);
-  return kFish;
+std::string completion_script(const ProgramSpec& program, const std::string& shell) {
+  std::string function = "_" + program.name;
+  std::ranges::replace(function, '-', '_');
+  std::string script = template_for(shell);
+  replace_all(script, {.word = "@PROGRAM@", .by = program.name});
+  replace_all(script, {.word = "@FUNCTION@", .by = function});
+  return script;
 }
 
 }  // namespace outlast::cli

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/json.h"
-#include "cli/catalog.h"
-#include "cli/terminal.h"
+#include "cli/program/catalog.h"
+#include "cli/program/terminal.h"
 
 // What --help prints, 80 columns wide, from the specs. All but print_help() are pure.
 namespace outlast::cli {
@@ -28,12 +28,14 @@ std::string usage_line(const CommandSpec& command);
 
 // "-q, --quiet" or "--color WHEN".
 std::string option_label(const OptionSpec& option);
+// Its help, with its default if it has one: "How many (default: 3)".
+std::string option_meaning(const OptionSpec& option);
 
-// The same as data: what 'outlast help --json' prints.
+// The same as data: what 'help --json' prints.
 Json catalog_json(const Catalog& catalog);
 Json command_json(const CommandSpec& command);
 
-// Every command's help as one Markdown page (docs/commands.md).
+// Every command's help as one Markdown page (of outlast: docs/commands.md).
 std::string commands_markdown(const Catalog& catalog);
 
 }  // namespace outlast::cli

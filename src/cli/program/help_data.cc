@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/json.h"
-#include "cli/command_spec.h"
-#include "cli/exit_code.h"
-#include "cli/help.h"
+#include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
+#include "cli/program/help.h"
 
 namespace outlast::cli {
 namespace {
@@ -19,6 +19,7 @@ Json option_json(const OptionSpec& option) {
   if (option.short_name != '\0') json["short"] = fmt::format("-{}", option.short_name);
   if (!option.is_flag()) json["value"] = option.value_name;
   if (!option.words.empty()) json["words"] = option.words;
+  if (!option.default_value.empty()) json["default"] = option.default_value;
   if (option.required) json["required"] = true;
   if (option.repeated) json["repeated"] = true;
   return json;
@@ -33,13 +34,13 @@ Json options_json(std::span<const OptionSpec> options) {
 std::string options_markdown(std::span<const OptionSpec> options) {
   std::string text = "| option | meaning |\n|---|---|\n";
   for (const OptionSpec& option : options) {
-    text += fmt::format("| `{}` | {} |\n", option_label(option), option.help);
+    text += fmt::format("| `{}` | {} |\n", option_label(option), option_meaning(option));
   }
   return text + "\n";
 }
 
 std::string command_markdown(const CommandSpec& command) {
-  std::string text = fmt::format("## outlast {}\n\n{}.\n\n", command.name(), command.summary);
+  std::string text = fmt::format("## {}\n\n{}.\n\n", command.full_name(), command.summary);
   text += fmt::format("```\n{}\n```\n\n", usage_line(command));
   for (const std::string& sentences : command.description) text += sentences + "\n\n";
   if (!command.positionals.empty()) {
@@ -104,9 +105,10 @@ void print_help(const Catalog& catalog, const CommandSpec* command,
 }
 
 std::string commands_markdown(const Catalog& catalog) {
-  std::string text =
-      "# Commands\n\n"
-      "<!-- Written by `outlast help --markdown`; a test compares. -->\n\n"
+  const std::string& program = catalog.program().name;
+  std::string text = fmt::format(
+      "# Commands\n\n<!-- Written by `{} help --markdown`; a test compares. -->\n\n", program);
+  text +=
       "Results go to standard output, everything else to standard error. Colours and progress "
       "appear "
       "only on a terminal. Options may stand before or after the words of a command; what follows "
@@ -114,7 +116,7 @@ std::string commands_markdown(const Catalog& catalog) {
       "lone `--` is never read as an option.\n\n"
       "Every command takes:\n\n";
   text += options_markdown(common_options());
-  text += "`outlast --version` prints the version.\n\n";
+  text += fmt::format("`{} --version` prints the version.\n\n", program);
   text +=
       "With `--json` an error is an object on standard output, "
       "`{\"error\": {\"code\": ..., \"message\": ...}}`, and the exit code is the same.\n\n"
