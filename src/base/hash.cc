@@ -160,4 +160,10 @@ std::uint32_t crc32c_joined(std::uint32_t first, std::uint32_t second, std::uint
   return multiply(shift, first) ^ second;
 }
 
+std::uint32_t crc32(BytesView bytes, std::uint32_t so_far) {
+  // Unlike the other, this one does the inversions itself.
+  return crc32_gzip_refl(so_far, reinterpret_cast<const unsigned char*>(bytes.data()),
+                         bytes.size());
+}
+
 }  // namespace outlast

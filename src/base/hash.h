@@ -69,4 +69,7 @@ std::uint32_t crc32c(BytesView bytes, std::uint32_t so_far = 0);
 // The CRC-32C of a + b from those of a and b and the length of b: for parts that were summed apart.
 std::uint32_t crc32c_joined(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes);
 
+// CRC-32, as zip and gzip have it, by the same library. crc32(b, crc32(a)) == crc32(a + b).
+std::uint32_t crc32(BytesView bytes, std::uint32_t so_far = 0);
+
 }  // namespace outlast

@@ -138,6 +138,17 @@ TEST(Crc32c, GoesOnWhereItStopped) {
   }
 }
 
+TEST(Crc32, MatchesPublishedValuesAndGoesOnWhereItStopped) {
+  EXPECT_EQ(crc32(as_bytes("123456789")), 0xcbf43926U);
+  EXPECT_EQ(crc32(as_bytes("a")), 0xe8b7be43U);
+  EXPECT_EQ(crc32({}), 0U);
+  const std::string text(700, 'x');
+  const BytesView bytes = as_bytes(text);
+  for (std::size_t at = 0; at <= bytes.size(); ++at) {
+    ASSERT_EQ(crc32(bytes.subspan(at), crc32(bytes.first(at))), crc32(bytes)) << at;
+  }
+}
+
 TEST(Crc32c, JoinsParts) {
   std::string text;
   for (int i = 0; i < 3000; ++i) text += static_cast<char>(i * 31);

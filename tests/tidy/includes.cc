@@ -34,7 +34,9 @@ const std::vector<Library>& libraries() {
   static const std::vector<Library> kLibraries = {
       {"CLI/", {"src/cli/program/parse.cc"}, "it costs 4 s a file"},
       {"yaml.h", {"src/base/yaml.cc", "bench/"}, "everyone else reads YAML through base/yaml.h"},
-      {"isa-l", {"src/base/hash.cc", "bench/"}, "everyone else calls crc32c() of base/hash.h"},
+      {"isa-l",
+       {"src/base/hash.cc", "bench/"},
+       "everyone else calls crc32c() or crc32() of base/hash.h"},
       {"openssl/",
        {"src/base/hash.cc", "src/base/rsa.cc", "bench/"},
        "everyone else calls base/hash.h or base/rsa.h"},
