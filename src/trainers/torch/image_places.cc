@@ -1,0 +1,82 @@
+#include "trainers/torch/image_places.h"
+
+#include <fmt/core.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trainers/data/cifar.h"
+#include "trainers/data/synthetic.h"
+#include "trainers/data_place.h"
+#include "trainers/images/image_folder.h"
+#include "trainers/images/transforms.h"
+#include "trainers/torch/folder_batches.h"
+
+namespace outlast::trainers {
+
+namespace {
+
+constexpr std::string_view kCifar = "cifar10:";
+constexpr std::size_t kSyntheticTrain = 600;
+constexpr std::size_t kSyntheticTest = 200;
+
+OpenedImages in_memory(ImageData data) {
+  return {.train = batches_in_memory(std::move(data.train), {}),
+          .test = batches_in_memory(std::move(data.test), {}),
+          .from = std::move(data.from)};
+}
+
+Result<OpenedImages> in_folder(const ImagePlace& place, cli::Context& context) {
+  OUTLAST_TRY_ASSIGN(const std::string path, find_data({.place = place.place}, context));
+  OUTLAST_TRY_ASSIGN(ImageFolder found, read_image_folder(context.world.files, path));
+  if (found.test.empty()) {
+    return Error(
+        ErrorCode::kNotFound,
+        fmt::format("there are no pictures to evaluate with in {0}: put some into {0}/val", path));
+  }
+  const Size size{.width = place.side, .height = place.side};
+  const Transform training{.size = size, .crop = {.area_min = place.crop_area_min}};
+  const Transform evaluation{
+      .random = false,
+      .size = size,
+      .shorter_side = static_cast<std::size_t>(static_cast<double>(place.side) * place.margin)};
+  const auto part = [&](std::vector<ImageFile> files) {
+    return batches_in_folder(context.world.files, {.folder = found.folder,
+                                                   .class_names = found.class_names,
+                                                   .files = std::move(files),
+                                                   .training = training,
+                                                   .evaluation = evaluation,
+                                                   .is_strict = place.is_strict});
+  };
+  return OpenedImages{.train = part(std::move(found.train)),
+                      .test = part(std::move(found.test)),
+                      .from = place.place};
+}
+
+}  // namespace
+
+Result<OpenedImages> open_images(const ImagePlace& place, cli::Context& context) {
+  if (place.place == "synthetic") {
+    return in_memory(synthetic_images({.classes = place.synthetic_classes,
+                                       .width = place.side,
+                                       .height = place.side,
+                                       .train_count = kSyntheticTrain,
+                                       .test_count = kSyntheticTest,
+                                       .seed = place.seed}));
+  }
+  if (place.place.starts_with(kCifar)) {
+    if (place.side != 32) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("pictures of CIFAR have 32 pixels a side: leave out --image-size, "
+                               "or set it to 32 instead of {}",
+                               place.side));
+    }
+    OUTLAST_TRY_ASSIGN(ImageData data,
+                       read_cifar10(context.world.files, place.place.substr(kCifar.size())));
+    return in_memory(std::move(data));
+  }
+  return in_folder(place, context);
+}
+
+}  // namespace outlast::trainers

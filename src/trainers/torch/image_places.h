@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cli/program/command_spec.h"
+#include "trainers/torch/image_batches.h"
+
+namespace outlast::trainers {
+
+struct ImagePlace {
+  // "synthetic", "cifar10:FOLDER", or a folder, or an object-store URL, with folders "train" and
+  // "val" (or "validation", or "test"), and in each one folder for each class.
+  std::string place = {};
+  std::size_t side = 224;  // of the pictures that come out
+  std::size_t synthetic_classes = 10;
+  std::uint64_t seed = 0;       // of what is made up
+  double crop_area_min = 0.08;  // how little of a picture may be cut out for training
+  double margin =
+      1.0;  // evaluation scales the shorter side to this many sides, then takes the middle
+  bool is_strict = false;  // a damaged picture is an error instead of being left out
+};
+
+struct OpenedImages {
+  std::unique_ptr<ImageBatches> train;
+  std::unique_ptr<ImageBatches> test;
+  std::string from;  // for people: a path, or that it is made up
+};
+
+// kNotFound, with what belongs where, if there are no pictures; kCorrupt if they are damaged.
+Result<OpenedImages> open_images(const ImagePlace& place, cli::Context& context);
+
+}  // namespace outlast::trainers

@@ -1,0 +1,167 @@
+#include "trainers/torch/imagenet_task.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/program/command_line.h"
+#include "trainers/free_processors.h"
+#include "trainers/torch/image_learner.h"
+#include "trainers/torch/image_places.h"
+#include "trainers/torch/resnet.h"
+#include "trainers/torch/torch_call.h"
+#include "trainers/torch/torch_run.h"
+#include "trainers/train_loop.h"
+#include "trainers/train_options.h"
+
+namespace outlast::trainers {
+
+namespace {
+
+struct Architecture {
+  std::string_view name;
+  ResnetKind kind;
+  std::size_t side;  // unless another one is asked for
+};
+constexpr std::array<Architecture, 4> kArchitectures = {{
+    {"resnet18", ResnetKind::kResnet18, 224},
+    {"resnet50", ResnetKind::kResnet50, 224},
+    {"resnet20", ResnetKind::kResnet20, 32},
+    {"resnet56", ResnetKind::kResnet56, 32},
+}};
+
+TaskDefaults imagenet_defaults() {
+  return {.task = "imagenet",
+          .epochs = "20",
+          .batch_size = "256",
+          .learning_rate = "0.01",
+          .momentum = "0.9",
+          .weight_decay = "1e-4",
+          .schedule = "step:7:0.1",
+          .data_help =
+              "A folder or an object-store URL with train/CLASS/* and val/CLASS/* "
+              "pictures, cifar10:FOLDER, or synthetic"};
+}
+
+const Architecture& architecture_of(const cli::Invocation& invocation) {
+  const std::string name = invocation.value("arch").value_or("resnet18");
+  for (const Architecture& one : kArchitectures) {
+    if (one.name == name) return one;
+  }
+  return kArchitectures.front();
+}
+
+struct ImagenetOptions {
+  ImageLearnerOptions learner = {};
+  std::size_t side = 0;
+};
+
+Result<ImagenetOptions> read_imagenet_options(const cli::Invocation& invocation,
+                                              const Architecture& architecture,
+                                              cli::Context& context) {
+  ImagenetOptions options;
+  ImageLearnerOptions& learner = options.learner;
+  OUTLAST_TRY_ASSIGN(learner.train, read_train_options(invocation, imagenet_defaults(),
+                                                       free_processors(context.world)));
+  learner.may_have_new_head = learner.train.mode == Mode::kTrain;
+  learner.unfreeze_epoch = invocation.number("unfreeze-epoch");
+  learner.is_frozen = invocation.flag("freeze") || learner.unfreeze_epoch.has_value();
+  options.side =
+      static_cast<std::size_t>(invocation.number("image-size").value_or(architecture.side));
+  if (options.side < 32 || options.side > 4096) {
+    return Error(ErrorCode::kInvalidArgument, "--image-size must be from 32 to 4096");
+  }
+  return options;
+}
+
+HyperParameters imagenet_hyper_parameters(const ImagenetOptions& options,
+                                          const Architecture& architecture) {
+  HyperParameters values = hyper_parameters(options.learner.train);
+  values["arch"] = architecture.name;
+  values["image-size"] = std::to_string(options.side);
+  if (options.learner.is_frozen) {
+    values["freeze"] = "yes";
+    if (options.learner.unfreeze_epoch) {
+      values["unfreeze-epoch"] = std::to_string(*options.learner.unfreeze_epoch);
+    }
+  }
+  return values;
+}
+
+Result<cli::ExitCode> run_imagenet(const cli::Invocation& invocation, cli::Context& context) {
+  const Architecture& architecture = architecture_of(invocation);
+  OUTLAST_TRY_ASSIGN(const ImagenetOptions options,
+                     read_imagenet_options(invocation, architecture, context));
+  const TrainOptions& train = options.learner.train;
+  OUTLAST_TRY_ASSIGN(OpenedImages images, open_images({.place = train.data,
+
+                                                       .side = options.side,
+                                                       .seed = train.seed,
+                                                       .margin = 256.0 / 224,
+                                                       .is_strict = train.strict},
+                                                      context));
+  const TrainPlan plan{.options = train,
+                       .hyper_parameters = imagenet_hyper_parameters(options, architecture),
+                       .steps_per_epoch = steps_per_epoch(
+                           {.count = images.train->count(), .batch_size = train.batch_size}),
+                       .data_from = images.from};
+  OUTLAST_TRY_ASSIGN(const std::unique_ptr<Learner> learner,
+                     torch_call("make the model", [&]() -> Result<std::unique_ptr<Learner>> {
+                       seed_first_weights(train.seed);
+                       const auto classes =
+                           static_cast<std::int64_t>(images.train->class_names().size());
+                       return make_image_learner({.model = make_resnet(architecture.kind, classes),
+                                                  .train = std::move(images.train),
+                                                  .test = std::move(images.test)},
+                                                 options.learner);
+                     }));
+  return run_task(*learner, plan, context);
+}
+
+}  // namespace
+
+cli::CommandSpec imagenet_command() {
+  std::vector<cli::OptionSpec> own = {
+      {.name = "arch",
+       .value_name = "NAME",
+       .help = "The network; the last two are small ones for pictures of 32 pixels",
+       .words = {"resnet18", "resnet50", "resnet20", "resnet56"},
+       .default_value = "resnet18"},
+      {.name = "image-size",
+       .value_name = "PIXELS",
+       .help = "Side of the pictures that the network sees; 224, or 32 for the small ones, unless "
+               "given",
+       .number = true},
+      {.name = "freeze", .help = "Train the last layer only"},
+      {.name = "unfreeze-epoch",
+       .value_name = "N",
+       .help = "Train the last layer only for N epochs, then all",
+       .number = true},
+  };
+  for (cli::OptionSpec& shared : train_option_specs(imagenet_defaults())) {
+    own.push_back(std::move(shared));
+  }
+  return {.path = {"imagenet"},
+          .group = "Tasks",
+          .summary = "Train a ResNet on a folder of pictures for each class",
+          .description = {"Trains ResNet-18 or ResNet-50 from new weights, or from torchvision's "
+                          "(--weights), whose last layer is made new if the data has another "
+                          "number of classes. Pictures for training are cut out at random and "
+                          "mirrored; those for evaluation are cut out of the middle.",
+                          "The result is the same, bit for bit, however often training was "
+                          "interrupted, as long as the number of threads and the machine's kind "
+                          "of processor stay the same."},
+          .options = std::move(own),
+          .examples = {{.command = "outlast-train imagenet --data pictures --weights resnet18.pth "
+                                   "--freeze",
+                        .does = "Teaches a trained network new classes"}},
+          .run = run_imagenet};
+}
+
+}  // namespace outlast::trainers
