@@ -100,7 +100,6 @@ Result<cli::ExitCode> run_imagenet(const cli::Invocation& invocation, cli::Conte
                      read_imagenet_options(invocation, architecture, context));
   const TrainOptions& train = options.learner.train;
   OUTLAST_TRY_ASSIGN(OpenedImages images, open_images({.place = train.data,
-
                                                        .side = options.side,
                                                        .seed = train.seed,
                                                        .margin = 256.0 / 224,
