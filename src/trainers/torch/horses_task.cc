@@ -88,6 +88,7 @@ Result<cli::ExitCode> run_horses(const cli::Invocation& invocation, cli::Context
                                                        .synthetic_classes = 2,
                                                        .seed = train.seed,
                                                        .crop_area_min = 0.6,
+                                                       .may_download = train.download,
                                                        .is_strict = train.strict},
                                                       context));
   TrainPlan plan{.options = train,

@@ -28,7 +28,9 @@ OpenedImages in_memory(ImageData data) {
 }
 
 Result<OpenedImages> in_folder(const ImagePlace& place, cli::Context& context) {
-  OUTLAST_TRY_ASSIGN(const std::string path, find_data({.place = place.place}, context));
+  OUTLAST_TRY_ASSIGN(
+      const std::string path,
+      find_data({.place = place.place, .may_download = place.may_download}, context));
   OUTLAST_TRY_ASSIGN(ImageFolder found, read_image_folder(context.world.files, path));
   if (found.test.empty()) {
     return Error(

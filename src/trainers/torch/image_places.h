@@ -21,7 +21,8 @@ struct ImagePlace {
   double crop_area_min = 0.08;  // how little of a picture may be cut out for training
   double margin =
       1.0;  // evaluation scales the shorter side to this many sides, then takes the middle
-  bool is_strict = false;  // a damaged picture is an error instead of being left out
+  bool may_download = false;  // refused: nobody publishes such a folder for programs
+  bool is_strict = false;     // a damaged picture is an error instead of being left out
 };
 
 struct OpenedImages {

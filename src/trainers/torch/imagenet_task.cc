@@ -103,6 +103,7 @@ Result<cli::ExitCode> run_imagenet(const cli::Invocation& invocation, cli::Conte
                                                        .side = options.side,
                                                        .seed = train.seed,
                                                        .margin = 256.0 / 224,
+                                                       .may_download = train.download,
                                                        .is_strict = train.strict},
                                                       context));
   const TrainPlan plan{.options = train,
