@@ -111,7 +111,7 @@ class Training {
     return {ErrorCode::kFailed,
             fmt::format("the loss of step {} is {}, so that training stops. What was saved before "
                         "is as it was; a smaller --learning-rate may help",
-                        step, loss)};
+                        step, std::isnan(loss) ? "no number" : "infinite")};
   }
 
   void log(std::uint64_t step) {
