@@ -19,8 +19,6 @@ class JobFolder {
   // this machine had of it. `world` outlives it.
   static Result<JobFolder> open(const std::string& place, sys::World& world);
 
-  // What it was called.
-  const std::string& place() const { return place_; }
   // Of a file in it, on this machine.
   std::string path_of(std::string_view name) const;
   std::string metrics_path() const { return path_of("metrics.jsonl"); }

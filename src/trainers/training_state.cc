@@ -1,60 +1,23 @@
 #include "trainers/training_state.h"
 
-#include <fmt/core.h>
-
-#include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "sdk/snapshots.h"
+#include "trainers/checked_snapshots.h"
 #include "trainers/learner.h"
 #include "trainers/metrics.h"
-#include "trainers/train_options.h"
 
 namespace outlast::trainers {
-namespace {
-
-constexpr std::size_t kHyperParametersBytesMax = 64U << 10U;
-
-Result<HyperParameters> parse_hyper_parameters(std::string_view text) {
-  OUTLAST_TRY_ASSIGN(const Json json, parse_json(text));
-  HyperParameters values;
-  for (const auto& [name, value] : json.items()) {
-    OUTLAST_TRY_ASSIGN(values[name], json_string(json, name));
-  }
-  return values;
-}
-
-// What the SDK throws, as an error.
-template <class Call>
-auto snapshot_call(const Call& call) -> Result<decltype(call())> {
-  try {
-    if constexpr (std::is_void_v<decltype(call())>) {
-      call();
-      return {};
-    } else {
-      return call();
-    }
-  } catch (const std::exception& error) {
-    return Error(ErrorCode::kFailed, error.what());
-  }
-}
-
-}  // namespace
 
 TrainingState::TrainingState(const Parts& parts)
-    : given_(parts.hyper_parameters), snapshots_(parts.snapshots) {
-  parts.learner.describe(snapshots_);
-  snapshots_.add_value("trainer.sums", &sums_);
-  snapshots_.add_blob(
+    : checked_(parts.snapshots, parts.hyper_parameters) {
+  parts.learner.describe(snapshots());
+  snapshots().add_value("trainer.sums", &sums_);
+  snapshots().add_blob(
       "trainer.metrics", parts.points_max * Metrics::kLineBytesMax,
       [this] { return metrics_.text(); },
       [this](std::string_view text) {
@@ -65,44 +28,14 @@ TrainingState::TrainingState(const Parts& parts)
           metrics_read_ = read.error();
         }
       });
-  snapshots_.add_blob(
-      "trainer.hyper_parameters", kHyperParametersBytesMax,
-      [this] { return canonical_json(Json(given_)); },
-      [this](std::string_view text) { saved_hyper_parameters_ = text; });
 }
 
 Result<std::optional<std::uint64_t>> TrainingState::resume(bool may_differ) {
-  Result<std::optional<std::uint64_t>> step = snapshot_call([this] { return snapshots_.resume(); });
-  if (!step) {
-    return step.error().while_doing(
-        "resume (was it saved by a training with other options? Give those again, or another "
-        "--job-dir)");
-  }
-  const std::optional<std::uint64_t> found = *step;
-  if (!found) return found;
+  OUTLAST_TRY_ASSIGN(
+      const std::optional<std::uint64_t> step,
+      checked_.resume(may_differ ? OtherValues::kTake : OtherValues::kRefuseUnlessAsked));
   OUTLAST_TRY(metrics_read_);
-  OUTLAST_TRY_ASSIGN(const HyperParameters saved, parse_hyper_parameters(saved_hyper_parameters_));
-  const std::string differs = difference(saved, given_);
-  if (!differs.empty() && !may_differ) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("the checkpoint of step {} was trained with other hyper-parameters: "
-                             "{}. Give the same ones, or another --job-dir, or "
-                             "--change-hyper-parameters to go on with the new ones",
-                             *found, differs));
-  }
-  return found;
-}
-
-Result<bool> TrainingState::step_done(std::uint64_t step, std::uint64_t total) {
-  return snapshot_call([&] { return snapshots_.step_done(step, total); });
-}
-
-Result<void> TrainingState::save(std::uint64_t step) {
-  return snapshot_call([&] { snapshots_.save(step); });
-}
-
-Result<void> TrainingState::done() {
-  return snapshot_call([&] { snapshots_.done(); });
+  return step;
 }
 
 }  // namespace outlast::trainers

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "sdk/snapshots.h"
+#include "trainers/checked_snapshots.h"
 #include "trainers/learner.h"
 #include "trainers/metrics.h"
 #include "trainers/train_options.h"
@@ -26,27 +27,24 @@ class TrainingState {
   // Registers everything. `parts` outlives this.
   explicit TrainingState(const Parts& parts);
 
-  // Puts the newest snapshot in place, if there is one, and returns its step. kInvalidArgument,
-  // with both values, if its hyper-parameters are others and `may_differ` is false; kFailed if it
-  // does not fit, or cannot be read: nothing may be trained then.
+  // As in checked_snapshots.h; kCorrupt if the metrics cannot be read.
   Result<std::optional<std::uint64_t>> resume(bool may_differ);
 
-  // As in sdk/snapshots.h, but what they throw becomes an error.
-  Result<bool> step_done(std::uint64_t step, std::uint64_t total);
-  Result<void> save(std::uint64_t step);
-  Result<void> done();
+  Result<bool> step_done(std::uint64_t step, std::uint64_t total) {
+    return checked_.step_done(step, total);
+  }
+  Result<void> save(std::uint64_t step) { return checked_.save(step); }
+  Result<void> done() { return checked_.done(); }
 
-  Snapshots& snapshots() { return snapshots_; }
+  Snapshots& snapshots() { return checked_.snapshots(); }
   Metrics& metrics() { return metrics_; }
   RunningSums& sums() { return sums_; }
 
  private:
-  HyperParameters given_;
-  std::string saved_hyper_parameters_;  // as JSON
   Metrics metrics_;
   Result<void> metrics_read_;
   RunningSums sums_;
-  Snapshots snapshots_;
+  CheckedSnapshots checked_;  // last: what it has registered is above
 };
 
 }  // namespace outlast::trainers

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "sdk/snapshots.h"
+#include "trainers/checked_snapshots.h"
 #include "trainers/train_options.h"
 
 namespace outlast::trainers {
@@ -36,18 +37,21 @@ class SavedState {
   Result<std::optional<std::uint64_t>> resume();
 
   // As in sdk/snapshots.h.
-  Result<bool> step_done(std::uint64_t step, std::uint64_t total);
-  Result<void> save(std::uint64_t step);
-  Result<void> done();
-  bool is_wanted(std::uint64_t step) const { return snapshots_.is_wanted(step); }
-  void metrics(const std::map<std::string, double>& values) { snapshots_.metrics(values); }
-  int leave_code() const { return snapshots_.leave_code(); }
+  Result<bool> step_done(std::uint64_t step, std::uint64_t total) {
+    return checked_.step_done(step, total);
+  }
+  Result<void> save(std::uint64_t step) { return checked_.save(step); }
+  Result<void> done() { return checked_.done(); }
+  bool is_wanted(std::uint64_t step) const { return checked_.snapshots().is_wanted(step); }
+  void metrics(const std::map<std::string, double>& values) {
+    checked_.snapshots().metrics(values);
+  }
+  int leave_code() const { return checked_.snapshots().leave_code(); }
 
  private:
   Parts parts_;
-  std::string saved_hyper_parameters_;
   std::string saved_text_;
-  Snapshots snapshots_;
+  CheckedSnapshots checked_;
 };
 
 }  // namespace outlast::trainers
