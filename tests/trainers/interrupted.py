@@ -38,9 +38,9 @@ def finish(process, timeout=None):
 
 def main():
     words = sys.argv[1:]
-    seed = int(words.pop(1)) if words[0] == "--seed" and words.pop(0) else time.time_ns() % 1_000_000
+    seed = int(words[1]) if words[0] == "--seed" else time.time_ns() % 1_000_000
+    command = words[2:] if words[0] == "--seed" else words
     chance = random.Random(seed)
-    command = words
     with tempfile.TemporaryDirectory(prefix="outlast-interrupted-") as scratch:
         alone, disturbed = pathlib.Path(scratch, "alone"), pathlib.Path(scratch, "disturbed")
         process = start(command, alone)
