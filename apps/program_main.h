@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/program/exit_code.h"
+#include "sys/posix_signal_stack.h"
 #include "sys/posix_world.h"
 
 // What main() does in all our programs: picks the real world and hands over.
@@ -42,6 +43,7 @@ using Run = std::function<cli::ExitCode(std::span<const std::string>, sys::World
 
 inline int program_main(std::string_view program, std::span<char* const> words, const Run& run) {
   occupy_standard_descriptors();
+  const sys::SignalStack signal_stack;
   // A reader that goes away ends in an error of that write, not in our death.
   std::signal(SIGPIPE, SIG_IGN);
   // Whoever started us may ignore it, which would make the kernel reap our children for us.

@@ -81,7 +81,8 @@ Result<bool> begin_to_listen(int number) {
     if (ignored && (number == SIGHUP || number == SIGINT)) return false;
     struct sigaction ours{};
     ours.sa_handler = on_signal;  // NOLINT(cppcoreguidelines-pro-type-union-access)
-    ours.sa_flags = SA_RESTART;
+    // On the stack that the thread has for it, if any: see posix_signal_stack.h.
+    ours.sa_flags = SA_RESTART | SA_ONSTACK;
     ::sigfillset(&ours.sa_mask);
     if (::sigaction(number, &ours, nullptr) != 0) return cannot_listen(number);
   }

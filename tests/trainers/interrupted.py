@@ -7,6 +7,7 @@ usage: interrupted.py [--seed N] OUTLAST-TRAIN TASK [OPTION…]
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -49,27 +50,28 @@ def main():
             return "the undisturbed training failed"
         length = time.monotonic() - begun
         interrupted = 0
-        for how in chance.sample(ENDS, len(ENDS)):
-            process = start(command, disturbed)
-            try:
-                code = finish(process, chance.uniform(0.1, 0.4) * length)
-            except subprocess.TimeoutExpired:
-                process.send_signal(how)
-                code = finish(process)
-            if code == 0:
-                break
-            if code not in (LEFT, -how):
-                return f"seed {seed}: ended by {how.name}, it exits with {code}"
-            interrupted += 1
+        while interrupted == 0:
+            shutil.rmtree(disturbed, ignore_errors=True)
+            for how in chance.sample(ENDS, len(ENDS)):
+                process = start(command, disturbed)
+                try:
+                    code = finish(process, chance.uniform(0.1, 0.4) * length)
+                except subprocess.TimeoutExpired:
+                    process.send_signal(how)
+                    code = finish(process)
+                if code == 0:
+                    break
+                if code not in (LEFT, -how):
+                    return f"seed {seed}: ended by {how.name}, it exits with {code}"
+                interrupted += 1
+            length /= 2  # over before it could be interrupted: the first one had less of the machine
         if finish(start(command, disturbed)) != 0:
             return f"seed {seed}: the last training failed"
-        if interrupted == 0:
-            return f"seed {seed}: it was over before it could be interrupted"
         for name in COMPARED:
             files = [folder / name for folder in (alone, disturbed)]
             if any(os.path.exists(file) for file in files) and files[0].read_bytes() != files[1].read_bytes():
                 return f"seed {seed}: {name} differs after {interrupted} interruptions"
-        print(f"seed {seed}: the same after {interrupted} interruptions in {length:.1f} s")
+        print(f"seed {seed}: the same after {interrupted} interruptions")
     return 0
 
 
