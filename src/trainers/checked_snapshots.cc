@@ -67,6 +67,9 @@ Result<std::optional<std::uint64_t>> CheckedSnapshots::resume(OtherValues others
   const std::optional<std::uint64_t> found = *step;
   if (!found) return found;
   OUTLAST_TRY_ASSIGN(const HyperParameters saved, parse_hyper_parameters(saved_));
+  for (const std::string& name : followed_) {
+    if (const auto value = saved.find(name); value != saved.end()) given_[name] = value->second;
+  }
   const std::string differs = difference(saved, given_);
   if (!differs.empty() && others != OtherValues::kTake) {
     return Error(

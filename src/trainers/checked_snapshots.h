@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "sdk/snapshots.h"
@@ -29,6 +31,11 @@ class CheckedSnapshots {
   Snapshots& snapshots() { return snapshots_; }
   const Snapshots& snapshots() const { return snapshots_; }
 
+  // This one is as the snapshot has it, if there is one.
+  void follow(std::string name) { followed_.push_back(std::move(name)); }
+  // Those that count: after resume() with what was followed.
+  const HyperParameters& hyper_parameters() const { return given_; }
+
   // Puts the newest snapshot in place, if there is one, and returns its step. kInvalidArgument,
   // with both values, if its hyper-parameters are others and not to be taken; kFailed if it does
   // not fit, or cannot be read: nothing may be trained then.
@@ -41,6 +48,7 @@ class CheckedSnapshots {
 
  private:
   HyperParameters given_;
+  std::vector<std::string> followed_;
   std::string saved_;  // those of the snapshot, as JSON
   Snapshots snapshots_;
 };

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "cli/program/command_spec.h"
 #include "cli/program/exit_code.h"
@@ -48,6 +49,14 @@ std::string digest(const Weights& weights) {
   return hash.finish().hex().substr(0, 16);
 }
 
+constexpr const char* kThreads = "threads";
+
+HyperParameters deciding_parameters(const TrainPlan& plan) {
+  HyperParameters values = plan.hyper_parameters;
+  if (plan.use_threads) values[kThreads] = std::to_string(plan.options.threads);
+  return values;
+}
+
 class Training {
  public:
   Training(Learner& learner, const TrainPlan& plan, cli::Context& context, JobFolder folder)
@@ -59,7 +68,7 @@ class Training {
         log_steps_(std::max<std::uint64_t>(steps_ / kLogLines, 1)),
         eval_steps_(plan.options.eval_steps > 0 ? plan.options.eval_steps : plan.steps_per_epoch),
         state_({.learner = learner,
-                .hyper_parameters = plan.hyper_parameters,
+                .hyper_parameters = deciding_parameters(plan),
                 .snapshots = {.every_steps = plan.options.checkpoint_steps,
                               .folder = folder_.checkpoints_path()},
                 .points_max = static_cast<std::size_t>(points())}),
@@ -69,11 +78,13 @@ class Training {
         leave_(context.world.own_signals, context.world.threads) {}
 
   Result<cli::ExitCode> run() {
+    if (!plan_.options.threads_given) state_.follow(kThreads);
     OUTLAST_TRY_ASSIGN(const std::optional<std::uint64_t> resumed,
                        state_.resume(plan_.options.change_hyper_parameters));
     if (resumed) {
       context_.terminal.note(fmt::format("resuming from step {} of {}", *resumed, steps_));
     }
+    if (plan_.use_threads) take_threads();
     if (plan_.begins) OUTLAST_TRY(plan_.begins(folder_, resumed.value_or(0)));
     progress_.begin();
     for (std::uint64_t step = resumed.value_or(0); step < steps_; ++step) {
@@ -84,6 +95,18 @@ class Training {
   }
 
  private:
+  void take_threads() {
+    const std::string& text = state_.hyper_parameters().at(kThreads);
+    const unsigned threads = parse_number<unsigned>(text).value_or(plan_.options.threads);
+    if (threads != plan_.options.threads) {
+      context_.terminal.note(
+          fmt::format("computing with {} threads, as it began, for the same bits ({} would be the "
+                      "default here); --threads with --change-hyper-parameters changes that",
+                      threads, plan_.options.threads));
+    }
+    plan_.use_threads(threads);
+  }
+
   std::uint64_t points() const { return steps_ / log_steps_ + steps_ / eval_steps_ + 2; }
   double epoch_at(std::uint64_t step) const {
     return static_cast<double>(step) / static_cast<double>(plan_.steps_per_epoch);

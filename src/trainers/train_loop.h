@@ -25,6 +25,9 @@ struct TrainPlan {
   std::uint64_t steps_per_epoch = 1;
   std::string examples_name = "images";  // for the rate: "images/s"
   std::string data_from = {};  // said once at the beginning: a path, or that it is made up
+  // If given, the bits depend on how many threads compute, and this sets their number: a training
+  // that goes on uses as many as it began with, unless --threads says otherwise.
+  std::function<void(unsigned)> use_threads = {};
   // If given: called when training begins, with the step that it goes on from (0: none), and after
   // every whole epoch, when it was evaluated. For files of the task's own in the job folder.
   std::function<Result<void>(JobFolder&, std::uint64_t)> begins = {};

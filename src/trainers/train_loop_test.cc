@@ -165,6 +165,31 @@ TEST_F(TrainLoop, RefusesOtherHyperParametersWithBothValues) {
   EXPECT_EQ(second.walked.front(), 9U);
 }
 
+TEST_F(TrainLoop, ComputesWithAsManyThreadsAsItBeganWith) {
+  unsigned used = 0;
+  plan_.use_threads = [&used](unsigned threads) { used = threads; };
+  plan_.options.threads = 4;
+  Walker first;
+  first.dies_at = 10;
+  EXPECT_FALSE(run(first));
+  EXPECT_EQ(used, 4U);
+
+  plan_.options.threads = 2;  // on a machine that has no more
+  Walker second;
+  second.dies_at = 20;
+  EXPECT_FALSE(run(second));
+  EXPECT_EQ(used, 4U);
+
+  plan_.options.threads_given = true;
+  Walker third;
+  const Result<cli::ExitCode> code = run(third);
+  ASSERT_FALSE(code);
+  EXPECT_NE(code.error().to_string().find("--threads was 4 and is 2 now"), std::string::npos);
+  plan_.options.change_hyper_parameters = true;
+  ASSERT_TRUE(run(third));
+  EXPECT_EQ(used, 2U);
+}
+
 TEST_F(TrainLoop, TellsOfEveryEpochAndOfWhereItBegins) {
   std::vector<std::uint64_t> begins;
   std::vector<std::uint64_t> epochs;

@@ -73,7 +73,7 @@ std::string to_string(Optimizer optimizer) {
 }
 
 std::vector<cli::OptionSpec> train_option_specs(const TaskDefaults& defaults) {
-  return {
+  std::vector<cli::OptionSpec> options = {
       {.name = "job-dir",
        .value_name = "FOLDER",
        .help = "Where checkpoints, metrics and the model go, and what a resume looks for; a folder "
@@ -155,8 +155,12 @@ std::vector<cli::OptionSpec> train_option_specs(const TaskDefaults& defaults) {
       {.name = "change-hyper-parameters",
        .help = "Go on from a checkpoint that was trained with others"},
       {.name = "download", .help = "Fetch the data into --data first, if it is not there"},
-      {.name = "strict", .help = "Refuse damaged files instead of leaving them out"},
   };
+  if (defaults.reads_pictures) {
+    options.push_back(
+        {.name = "strict", .help = "Refuse damaged pictures instead of leaving them out"});
+  }
+  return options;
 }
 
 Result<TrainOptions> read_train_options(const cli::Invocation& invocation,
@@ -198,11 +202,12 @@ Result<TrainOptions> read_train_options(const cli::Invocation& invocation,
     OUTLAST_TRY_ASSIGN(const std::uint64_t threads,
                        count_of(invocation, "threads", {.least = 1, .most = 1024}));
     options.threads = static_cast<unsigned>(threads);
+    options.threads_given = true;
   }
   options.weights = text_of(invocation, "weights");
   options.change_hyper_parameters = invocation.flag("change-hyper-parameters");
   options.download = invocation.flag("download");
-  options.strict = invocation.flag("strict");
+  options.strict = defaults.reads_pictures && invocation.flag("strict");
   return options;
 }
 

@@ -28,7 +28,8 @@ struct TaskDefaults {
   std::string momentum = "0.9";
   std::string weight_decay = "0";
   std::string schedule = "constant";
-  std::string data_help = {};  // what --data may be
+  std::string data_help = {};   // what --data may be
+  bool reads_pictures = false;  // from files, which may be damaged: has --strict
 };
 
 // The command line that all tasks share. A value.
@@ -48,8 +49,9 @@ struct TrainOptions {
   double weight_decay = 0;
   Schedule schedule = {};
   std::uint64_t seed = 0;
-  unsigned threads = 0;      // at least 1
-  std::string weights = {};  // a file to begin with, or to evaluate; empty: none
+  unsigned threads = 0;        // at least 1
+  bool threads_given = false;  // by --threads, and not what is free
+  std::string weights = {};    // a file to begin with, or to evaluate; empty: none
   bool change_hyper_parameters = false;
   bool download = false;
   bool strict = false;

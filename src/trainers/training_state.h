@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "sdk/snapshots.h"
@@ -20,7 +21,7 @@ class TrainingState {
  public:
   struct Parts {
     Learner& learner;
-    const HyperParameters& hyper_parameters;
+    HyperParameters hyper_parameters = {};
     SnapshotOptions snapshots = {};
     std::size_t points_max = 0;  // of the metrics
   };
@@ -35,6 +36,10 @@ class TrainingState {
   }
   Result<void> save(std::uint64_t step) { return checked_.save(step); }
   Result<void> done() { return checked_.done(); }
+
+  // As in checked_snapshots.h.
+  void follow(std::string name) { checked_.follow(std::move(name)); }
+  const HyperParameters& hyper_parameters() const { return checked_.hyper_parameters(); }
 
   Snapshots& snapshots() { return checked_.snapshots(); }
   Metrics& metrics() { return metrics_; }

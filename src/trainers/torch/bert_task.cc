@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "cli/program/command_line.h"
 #include "cli/program/exit_code.h"
+#include "trainers/free_processors.h"
 #include "trainers/torch/bert_learner.h"
 #include "trainers/torch/bert_shape.h"
 #include "trainers/torch/bert_texts.h"
@@ -85,9 +86,9 @@ Result<std::size_t> length_of(const cli::Invocation& invocation) {
 }
 
 Result<cli::ExitCode> run_bert(const cli::Invocation& invocation, cli::Context& context) {
-  const auto processors = static_cast<unsigned>(context.world.environment.processor_count());
-  OUTLAST_TRY_ASSIGN(const TrainOptions options,
-                     read_train_options(invocation, bert_defaults(), processors));
+  OUTLAST_TRY_ASSIGN(
+      const TrainOptions options,
+      read_train_options(invocation, bert_defaults(), free_processors(context.world)));
   const std::string size =
       invocation.value("size").value_or(options.data == "synthetic" ? "tiny" : "base");
   OUTLAST_TRY_ASSIGN(BertShape shape, bert_shape(size));
@@ -116,7 +117,8 @@ Result<cli::ExitCode> run_bert(const cli::Invocation& invocation, cli::Context& 
   TrainPlan plan{.options = options,
                  .hyper_parameters = hyper_parameters(options),
                  .examples_name = "texts",
-                 .data_from = texts.from};
+                 .data_from = texts.from,
+                 .use_threads = use_threads};
   plan.hyper_parameters["size"] = size;
   plan.hyper_parameters["max-length"] = std::to_string(length);
   plan.hyper_parameters["vocab"] = vocabulary;

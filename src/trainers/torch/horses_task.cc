@@ -41,7 +41,8 @@ TaskDefaults horses_defaults() {
           .optimizer = "adam",
           .data_help =
               "A folder or an object-store URL with train/CLASS/* and validation/CLASS/* "
-              "pictures, or synthetic"};
+              "pictures, or synthetic",
+          .reads_pictures = true};
 }
 
 // A line for log.txt in the job folder.
@@ -95,7 +96,8 @@ Result<cli::ExitCode> run_horses(const cli::Invocation& invocation, cli::Context
                  .hyper_parameters = hyper_parameters(train),
                  .steps_per_epoch = steps_per_epoch(
                      {.count = images.train->count(), .batch_size = train.batch_size}),
-                 .data_from = images.from};
+                 .data_from = images.from,
+                 .use_threads = use_threads};
   plan.hyper_parameters["image-size"] = std::to_string(side);
   OUTLAST_TRY_ASSIGN(
       const std::unique_ptr<Learner> learner,

@@ -46,7 +46,8 @@ TaskDefaults imagenet_defaults() {
           .schedule = "step:7:0.1",
           .data_help =
               "A folder or an object-store URL with train/CLASS/* and val/CLASS/* "
-              "pictures, cifar10:FOLDER, or synthetic"};
+              "pictures, cifar10:FOLDER, or synthetic",
+          .reads_pictures = true};
 }
 
 const Architecture& architecture_of(const cli::Invocation& invocation) {
@@ -110,7 +111,8 @@ Result<cli::ExitCode> run_imagenet(const cli::Invocation& invocation, cli::Conte
                        .hyper_parameters = imagenet_hyper_parameters(options, architecture),
                        .steps_per_epoch = steps_per_epoch(
                            {.count = images.train->count(), .batch_size = train.batch_size}),
-                       .data_from = images.from};
+                       .data_from = images.from,
+                       .use_threads = use_threads};
   OUTLAST_TRY_ASSIGN(const std::unique_ptr<Learner> learner,
                      torch_call("make the model", [&]() -> Result<std::unique_ptr<Learner>> {
                        seed_first_weights(train.seed);
