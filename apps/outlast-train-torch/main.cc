@@ -4,25 +4,37 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "apps/program_main.h"
 #include "cli/program/catalog.h"
+#include "cli/program/command_spec.h"
 #include "cli/program/run.h"
 #include "sys/world.h"
+#include "trainers/task_commands.h"
 #include "trainers/torch/bert_task.h"
 #include "trainers/torch/horses_task.h"
 #include "trainers/torch/imagenet_task.h"
 
 namespace {
 
-outlast::cli::Catalog make_torch_catalog() {
+namespace cli = outlast::cli;
+namespace trainers = outlast::trainers;
+
+cli::CommandSpec with_run(cli::CommandSpec command, decltype(cli::CommandSpec::run) run) {
+  command.run = std::move(run);
+  return command;
+}
+
+cli::Catalog make_torch_catalog() {
   return {{.name = "outlast-train",
            .tagline = "reference trainers that outlast their machines",
            .typical_command = "imagenet",
            .examples = {}},
           {},
-          {outlast::trainers::imagenet_command(), outlast::trainers::horses_command(),
-           outlast::trainers::bert_command()}};
+          {with_run(trainers::imagenet_command(), trainers::run_imagenet),
+           with_run(trainers::horses_command(), trainers::run_horses),
+           with_run(trainers::bert_command(), trainers::run_bert)}};
 }
 
 }  // namespace
@@ -31,6 +43,6 @@ int main(int argc, char** argv) {
   return outlast::apps::program_main(
       "outlast-train", std::span(argv, static_cast<std::size_t>(argc)),
       [](std::span<const std::string> arguments, outlast::sys::World& world) {
-        return outlast::cli::run(make_torch_catalog(), arguments, world);
+        return cli::run(make_torch_catalog(), arguments, world);
       });
 }

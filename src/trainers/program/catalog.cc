@@ -19,30 +19,23 @@
 #include "trainers/census/census_command.h"
 #include "trainers/cifar10/cifar10_command.h"
 #include "trainers/program/weight_commands.h"
+#include "trainers/task_commands.h"
 
 namespace outlast::trainers {
 namespace {
 
 constexpr std::array<std::string_view, 3> kTorchTasks = {"imagenet", "horses", "bert"};
 
-cli::CommandSpec torch_task(std::string_view name, std::string summary) {
-  return {.path = {std::string(name)},
-          .group = "Tasks",
-          .summary = std::move(summary),
-          .description =
-              {"This task needs libtorch, and with it the program 'outlast-train-torch' beside "
-               "this one. Its options are told by --help where that is installed."},
-          .examples = {{.command = fmt::format("outlast-train {}", name),
-                        .does = "Train on made-up data, where libtorch is"}},
-          .run = [name](const cli::Invocation&, cli::Context&) -> Result<cli::ExitCode> {
-            return Error(
-                ErrorCode::kNotFound,
-                fmt::format("'{}' needs the program 'outlast-train-torch' beside this one: "
-                            "install libtorch-dev, libdnnl-dev, libturbojpeg0-dev and "
-                            "libpng-dev, and "
-                            "build again",
-                            name));
-          }};
+// The program that can run them is found before this one looks at its command line, if it is there.
+cli::CommandSpec without_torch(cli::CommandSpec command) {
+  command.run = [](const cli::Invocation& invocation, cli::Context&) -> Result<cli::ExitCode> {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("'{}' needs the program 'outlast-train-torch' beside this one: "
+                             "install libtorch-dev, libdnnl-dev, libturbojpeg0-dev and "
+                             "libpng-dev, and build again",
+                             invocation.command->path.back()));
+  };
+  return command;
 }
 
 }  // namespace
@@ -64,9 +57,9 @@ cli::Catalog make_catalog() {
   };
   std::vector<cli::CommandSpec> commands = {
       cifar10_command(),
-      torch_task("imagenet", "Fine-tune a ResNet on a folder of pictures per class"),
-      torch_task("horses", "Train a MobileNetV3 to tell horses from humans"),
-      torch_task("bert", "Fine-tune a BERT encoder to sort texts"),
+      without_torch(imagenet_command()),
+      without_torch(horses_command()),
+      without_torch(bert_command()),
       census_command(),
       export_command(),
       import_command(),

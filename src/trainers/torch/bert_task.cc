@@ -14,6 +14,7 @@
 #include "cli/program/command_line.h"
 #include "cli/program/exit_code.h"
 #include "trainers/free_processors.h"
+#include "trainers/task_commands.h"
 #include "trainers/torch/bert_learner.h"
 #include "trainers/torch/bert_shape.h"
 #include "trainers/torch/bert_texts.h"
@@ -27,48 +28,6 @@ namespace {
 
 constexpr std::uint64_t kLengthMin = 8;
 constexpr std::uint64_t kLengthMax = 512;  // the positions that a BERT has
-
-TaskDefaults bert_defaults() {
-  return {.task = "bert",
-          .epochs = "3",
-          .batch_size = "8",
-          .learning_rate = "5e-5",
-          .optimizer = "adamw",
-          .optimizers = {"adamw"},
-          .weight_decay = "0.01",
-          .schedule = "linear+warmup:100",
-          .data_help =
-              "A folder with train.csv and test.csv: text and label, or label, title and "
-              "description; or synthetic"};
-}
-
-std::vector<cli::OptionSpec> bert_options() {
-  std::vector<cli::OptionSpec> options = {
-      {.name = "size",
-       .value_name = "SIZE",
-       .help = "How large the model is: tiny, mini, small, medium, base; base unless given, and "
-               "tiny for texts that are made up",
-       .words = {"tiny", "mini", "small", "medium", "base"}},
-      {.name = "vocab",
-       .value_name = "FILE",
-       .help = "The WordPiece vocabulary, a token in each line; vocab.txt in the folder of --data "
-               "unless given",
-       .completes = cli::Completes::kFiles},
-      {.name = "max-length",
-       .value_name = "N",
-       .help = "Tokens that are read of a text, at most 512; a shorter text costs less",
-       .default_value = "512",
-       .number = true},
-      {.name = "input",
-       .value_name = "FILE",
-       .help = "With --mode predict: texts, one in each line, instead of those in test.csv",
-       .completes = cli::Completes::kFiles},
-  };
-  for (cli::OptionSpec& shared : train_option_specs(bert_defaults())) {
-    options.push_back(std::move(shared));
-  }
-  return options;
-}
 
 std::string given_or_default(const cli::Invocation& invocation, std::string_view name) {
   if (const auto given = invocation.value(name)) return *given;
@@ -84,6 +43,8 @@ Result<std::size_t> length_of(const cli::Invocation& invocation) {
   }
   return static_cast<std::size_t>(length);
 }
+
+}  // namespace
 
 Result<cli::ExitCode> run_bert(const cli::Invocation& invocation, cli::Context& context) {
   OUTLAST_TRY_ASSIGN(
@@ -138,28 +99,6 @@ Result<cli::ExitCode> run_bert(const cli::Invocation& invocation, cli::Context& 
                         std::move(texts.sets));
     return run_task(learner, plan, context);
   });
-}
-
-}  // namespace
-
-cli::CommandSpec bert_command() {
-  return {
-      .path = {"bert"},
-      .group = "Tasks",
-      .summary = "Put texts into classes, by a BERT",
-      .description =
-          {"Trains a BERT encoder with a linear head on texts with a class each. --weights begins "
-           "with what others have trained: a file of Hugging Face's transformers, of the same "
-           "--size and with the same vocabulary. The head is new if the file has none.",
-           "With --mode predict each text becomes a line: its number, the class that is likeliest, "
-           "and its probability. Classes are called by the lines of class.txt beside the data, if "
-           "there is one."},
-      .options = bert_options(),
-      .examples = {{.command = "outlast-train bert --data ag_news --weights bert.safetensors",
-                    .does = "Fine-tunes a pretrained BERT for three epochs"},
-                   {.command = "outlast-train bert --learning-rate 5e-4",
-                    .does = "Trains a small one from the beginning, on texts that are made up"}},
-      .run = run_bert};
 }
 
 }  // namespace outlast::trainers

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "base/result.h"
+#include "cli/program/command_line.h"
 #include "cli/program/command_spec.h"
+#include "cli/program/exit_code.h"
 
 namespace outlast::trainers {
 
-// `outlast-train bert`: puts texts into classes.
-cli::CommandSpec bert_command();
+// `bert`: a BERT encoder puts texts into classes.
+Result<cli::ExitCode> run_bert(const cli::Invocation& invocation, cli::Context& context);
 
 }  // namespace outlast::trainers

@@ -16,6 +16,7 @@
 #include "sys/file_ops.h"
 #include "trainers/free_processors.h"
 #include "trainers/job_folder.h"
+#include "trainers/task_commands.h"
 #include "trainers/torch/image_learner.h"
 #include "trainers/torch/image_places.h"
 #include "trainers/torch/mobilenet_v3.h"
@@ -30,20 +31,7 @@ namespace outlast::trainers {
 namespace {
 
 constexpr std::uint64_t kModelEpochs = 5;
-constexpr std::size_t kHorseSide = 300;
 constexpr std::uint64_t kLogBytesMax = std::uint64_t{1} << 26U;
-
-TaskDefaults horses_defaults() {
-  return {.task = "horses",
-          .epochs = "70",
-          .batch_size = "32",
-          .learning_rate = "0.001",
-          .optimizer = "adam",
-          .data_help =
-              "A folder or an object-store URL with train/CLASS/* and validation/CLASS/* "
-              "pictures, or synthetic",
-          .reads_pictures = true};
-}
 
 // A line for log.txt in the job folder.
 Result<void> log_line(JobFolder& folder, sys::World& world, const std::string& line) {
@@ -73,6 +61,8 @@ Result<void> keep_model(JobFolder& folder, sys::World& world, const EpochReport&
                                                       report.epoch, report.evaluation.loss)),
                            learner.weights(), {{"epoch", std::to_string(report.epoch)}});
 }
+
+}  // namespace
 
 Result<cli::ExitCode> run_horses(const cli::Invocation& invocation, cli::Context& context) {
   ImageLearnerOptions options;
@@ -117,34 +107,6 @@ Result<cli::ExitCode> run_horses(const cli::Invocation& invocation, cli::Context
     return keep_model(folder, context.world, report, *learner);
   };
   return run_task(*learner, plan, context);
-}
-
-}  // namespace
-
-cli::CommandSpec horses_command() {
-  std::vector<cli::OptionSpec> own = {
-      {.name = "image-size",
-       .value_name = "PIXELS",
-       .help = "Side of the pictures that the network sees",
-       .default_value = std::to_string(kHorseSide),
-       .number = true},
-  };
-  for (cli::OptionSpec& shared : train_option_specs(horses_defaults())) {
-    own.push_back(std::move(shared));
-  }
-  return {.path = {"horses"},
-          .group = "Tasks",
-          .summary = "Train a MobileNetV3 to tell horses from humans",
-          .description = {"Trains MobileNetV3-Small from new weights. Every five epochs the model "
-                          "is written into the job folder, as Models.EPOCH-LOSS.safetensors; "
-                          "log.txt there says when training began and went on.",
-                          "The result is the same, bit for bit, however often training was "
-                          "interrupted, as long as the number of threads and the machine's kind "
-                          "of processor stay the same."},
-          .options = std::move(own),
-          .examples = {{.command = "outlast-train horses --data horses-or-humans",
-                        .does = "Trains for 70 epochs"}},
-          .run = run_horses};
 }
 
 }  // namespace outlast::trainers

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "cli/program/command_line.h"
 #include "trainers/free_processors.h"
+#include "trainers/task_commands.h"
 #include "trainers/torch/image_learner.h"
 #include "trainers/torch/image_places.h"
 #include "trainers/torch/resnet.h"
@@ -35,20 +36,6 @@ constexpr std::array<Architecture, 4> kArchitectures = {{
     {"resnet20", ResnetKind::kResnet20, 32},
     {"resnet56", ResnetKind::kResnet56, 32},
 }};
-
-TaskDefaults imagenet_defaults() {
-  return {.task = "imagenet",
-          .epochs = "20",
-          .batch_size = "256",
-          .learning_rate = "0.01",
-          .momentum = "0.9",
-          .weight_decay = "1e-4",
-          .schedule = "step:7:0.1",
-          .data_help =
-              "A folder or an object-store URL with train/CLASS/* and val/CLASS/* "
-              "pictures, cifar10:FOLDER, or synthetic",
-          .reads_pictures = true};
-}
 
 const Architecture& architecture_of(const cli::Invocation& invocation) {
   const std::string name = invocation.value("arch").value_or("resnet18");
@@ -95,6 +82,8 @@ HyperParameters imagenet_hyper_parameters(const ImagenetOptions& options,
   return values;
 }
 
+}  // namespace
+
 Result<cli::ExitCode> run_imagenet(const cli::Invocation& invocation, cli::Context& context) {
   const Architecture& architecture = architecture_of(invocation);
   OUTLAST_TRY_ASSIGN(const ImagenetOptions options,
@@ -124,46 +113,6 @@ Result<cli::ExitCode> run_imagenet(const cli::Invocation& invocation, cli::Conte
                                                  options.learner);
                      }));
   return run_task(*learner, plan, context);
-}
-
-}  // namespace
-
-cli::CommandSpec imagenet_command() {
-  std::vector<cli::OptionSpec> own = {
-      {.name = "arch",
-       .value_name = "NAME",
-       .help = "The network; the last two are small ones for pictures of 32 pixels",
-       .words = {"resnet18", "resnet50", "resnet20", "resnet56"},
-       .default_value = "resnet18"},
-      {.name = "image-size",
-       .value_name = "PIXELS",
-       .help = "Side of the pictures that the network sees; 224, or 32 for the small ones, unless "
-               "given",
-       .number = true},
-      {.name = "freeze", .help = "Train the last layer only"},
-      {.name = "unfreeze-epoch",
-       .value_name = "N",
-       .help = "Train the last layer only for N epochs, then all",
-       .number = true},
-  };
-  for (cli::OptionSpec& shared : train_option_specs(imagenet_defaults())) {
-    own.push_back(std::move(shared));
-  }
-  return {.path = {"imagenet"},
-          .group = "Tasks",
-          .summary = "Train a ResNet on a folder of pictures for each class",
-          .description = {"Trains ResNet-18 or ResNet-50 from new weights, or from torchvision's "
-                          "(--weights), whose last layer is made new if the data has another "
-                          "number of classes. Pictures for training are cut out at random and "
-                          "mirrored; those for evaluation are cut out of the middle.",
-                          "The result is the same, bit for bit, however often training was "
-                          "interrupted, as long as the number of threads and the machine's kind "
-                          "of processor stay the same."},
-          .options = std::move(own),
-          .examples = {{.command = "outlast-train imagenet --data pictures --weights resnet18.pth "
-                                   "--freeze",
-                        .does = "Teaches a trained network new classes"}},
-          .run = run_imagenet};
 }
 
 }  // namespace outlast::trainers
