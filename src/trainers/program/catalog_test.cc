@@ -27,11 +27,11 @@ TEST(TrainerCatalog, KnowsTheOptionsOfEveryTask) {
 }
 
 TEST(TrainerCatalog, TheDocumentIsUpToDate) {
-  std::ifstream file(OUTLAST_SOURCE_DIR "/docs/trainer-commands.md");
+  std::ifstream file(OUTLAST_SOURCE_DIR "/docs/trainer_commands.md");
   std::ostringstream document;
   document << file.rdbuf();
   EXPECT_EQ(document.str(), cli::commands_markdown(make_catalog()))
-      << "Update it: build/bin/outlast-train help --markdown > docs/trainer-commands.md";
+      << "Update it: build/bin/outlast-train help --markdown > docs/trainer_commands.md";
 }
 
 }  // namespace
