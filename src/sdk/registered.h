@@ -33,6 +33,7 @@ struct Blob {
   bool is_exact = false;  // it always has as many bytes as it may have
   std::function<std::string()> get = {};
   std::function<void(std::string_view)> set = {};
+  std::function<void(std::string_view)> check = {};  // if given, called before all others' set
 };
 
 // What a trainer has registered, in the order it did. Every function throws SnapshotError, and

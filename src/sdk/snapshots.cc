@@ -44,6 +44,18 @@ void Snapshots::add_blob(std::string name, std::size_t capacity, std::function<s
                                .set = std::move(set)});
 }
 
+void Snapshots::add_check(std::string name, std::size_t capacity, std::function<std::string()> get,
+                          std::function<void(std::string_view)> check) {
+  state_->check_open();
+  if (!check) throw SnapshotError("'" + name + "' needs both functions: get and check");
+  state_->registered.add_blob({.name = std::move(name),
+                               .capacity = capacity,
+                               .is_exact = false,
+                               .get = std::move(get),
+                               .set = [](std::string_view) {},
+                               .check = std::move(check)});
+}
+
 void Snapshots::add_value_bytes(std::string name, void* value, std::size_t bytes) {
   state_->check_open();
   state_->registered.add_value(std::move(name), value, bytes);

@@ -86,6 +86,11 @@ class Snapshots {
   // `get` is called in each save, `set` in resume(). At most `capacity` bytes.
   void add_blob(std::string name, std::size_t capacity, std::function<std::string()> get,
                 std::function<void(std::string_view)> set);
+  // A blob that tells whether a snapshot is of the same training (its hyper-parameters, say), whose
+  // tensors may differ as well: `check` is called with it in resume() before anything is looked at
+  // or changed, and what it throws comes out as it is.
+  void add_check(std::string name, std::size_t capacity, std::function<std::string()> get,
+                 std::function<void(std::string_view)> check);
   // The commonest blob: a value without pointers, of always the same size.
   template <class T>
   void add_value(std::string name, T* value);

@@ -16,18 +16,25 @@
 namespace outlast {
 
 void Snapshots::State::put_back(std::span<std::byte> snapshot, const std::string& where) {
+  const auto text = [&](std::uint64_t begin, std::uint64_t bytes) {
+    return std::string_view(reinterpret_cast<const char*>(snapshot.data()) + begin, bytes);
+  };
   const auto header = sdk::read_snapshot_header(snapshot);
   if (!header) {
     throw SnapshotError("what is to be resumed from is no snapshot (" + where +
                         "): resume from another checkpoint, or start a new job");
+  }
+  for (const sdk::Blob& blob : registered.blobs()) {
+    const auto found = header->tensors.find(blob.name);
+    if (!blob.check || found == header->tensors.end()) continue;
+    blob.check(text(found->second.begin, found->second.bytes));
   }
   const sdk::PutBack found = sdk::fit(*header, registered, where);
   session().crew.copy(
       {.plan = &found.plan, .snapshot = snapshot.data(), .to = sdk::CopyTo::kMemory});
   for (std::size_t i = 0; i < found.blobs.size(); ++i) {
     const auto [begin, bytes] = found.blobs[i];
-    registered.blobs()[i].set(
-        std::string_view(reinterpret_cast<const char*>(snapshot.data()) + begin, bytes));
+    registered.blobs()[i].set(text(begin, bytes));
   }
 }
 

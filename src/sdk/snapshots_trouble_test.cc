@@ -240,6 +240,31 @@ TEST(SnapshotsTrouble, WhatABlobsSetThrowsComesOutAfterTheTensorsAreBack) {
   EXPECT_EQ(weights, std::vector<float>(1000, 5));
 }
 
+TEST(SnapshotsTrouble, ACheckSpeaksBeforeTheTensorsDo) {
+  sdk::FakeAgent agent;
+  {
+    std::vector<float> weights(1000, 5);
+    Snapshots snapshots;
+    snapshots.add("weights", weights.data(), weights.size());
+    snapshots.add_check("kind", 10, [] { return std::string("small"); }, [](std::string_view) {});
+    snapshots.save(1);
+  }
+  agent.wait_for_ends(1);
+  std::vector<float> weights(2000, 7);
+  Snapshots snapshots;
+  snapshots.add("weights", weights.data(), weights.size());
+  snapshots.add_check(
+      "kind", 10, [] { return std::string("large"); },
+      [](std::string_view kind) { throw std::runtime_error("it is " + std::string(kind)); });
+  try {
+    snapshots.resume();
+    FAIL() << "a snapshot of another kind was taken";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(error.what(), std::string("it is small"));
+  }
+  EXPECT_EQ(weights, std::vector<float>(2000, 7));
+}
+
 TEST(SnapshotsTrouble, ALongerBlobThanIsRegisteredIsRefusedAndNothingChanges) {
   sdk::FakeAgent agent;
   {

@@ -51,37 +51,41 @@ auto snapshot_call(const Call& call) -> Result<decltype(call())> {
 
 CheckedSnapshots::CheckedSnapshots(const SnapshotOptions& options, HyperParameters hyper_parameters)
     : given_(std::move(hyper_parameters)), snapshots_(options) {
-  snapshots_.add_blob(
+  snapshots_.add_check(
       "trainer.hyper_parameters", kHyperParametersBytesMax,
       [this] { return canonical_json(Json(given_)); },
-      [this](std::string_view text) { saved_ = text; });
+      [this](std::string_view saved) {
+        compared_ = compare(saved);
+        if (!compared_) throw SnapshotError(compared_.error().to_string());
+      });
+}
+
+Result<void> CheckedSnapshots::compare(std::string_view saved) {
+  OUTLAST_TRY_ASSIGN(const HyperParameters values, parse_hyper_parameters(saved));
+  for (const std::string& name : followed_) {
+    if (const auto value = values.find(name); value != values.end()) given_[name] = value->second;
+  }
+  const std::string differs = difference(values, given_);
+  if (differs.empty() || others_ == OtherValues::kTake) return {};
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("the checkpoint was trained with other hyper-parameters: {}. Give the "
+                           "same ones, or another --job-dir{}",
+                           differs,
+                           others_ == OtherValues::kRefuse
+                               ? ""
+                               : ", or --change-hyper-parameters to go on with the new ones"));
 }
 
 Result<std::optional<std::uint64_t>> CheckedSnapshots::resume(OtherValues others) {
+  others_ = others;
   Result<std::optional<std::uint64_t>> step = snapshot_call([this] { return snapshots_.resume(); });
+  OUTLAST_TRY(compared_);
   if (!step) {
     return step.error().while_doing(
         "resume (was it saved by a training with other options? Give those again, or another "
         "--job-dir)");
   }
-  const std::optional<std::uint64_t> found = *step;
-  if (!found) return found;
-  OUTLAST_TRY_ASSIGN(const HyperParameters saved, parse_hyper_parameters(saved_));
-  for (const std::string& name : followed_) {
-    if (const auto value = saved.find(name); value != saved.end()) given_[name] = value->second;
-  }
-  const std::string differs = difference(saved, given_);
-  if (!differs.empty() && others != OtherValues::kTake) {
-    return Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("the checkpoint of step {} was trained with other hyper-parameters: {}. Give "
-                    "the same ones, or another --job-dir{}",
-                    *found, differs,
-                    others == OtherValues::kRefuse
-                        ? ""
-                        : ", or --change-hyper-parameters to go on with the new ones"));
-  }
-  return found;
+  return step;
 }
 
 Result<bool> CheckedSnapshots::step_done(std::uint64_t step, std::uint64_t total) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,8 +38,8 @@ class CheckedSnapshots {
   const HyperParameters& hyper_parameters() const { return given_; }
 
   // Puts the newest snapshot in place, if there is one, and returns its step. kInvalidArgument,
-  // with both values, if its hyper-parameters are others and not to be taken; kFailed if it does
-  // not fit, or cannot be read: nothing may be trained then.
+  // with both values and nothing changed, if its hyper-parameters are others and not to be taken;
+  // kFailed if it does not fit, or cannot be read: nothing may be trained then.
   Result<std::optional<std::uint64_t>> resume(OtherValues others);
 
   // As in sdk/snapshots.h.
@@ -47,9 +48,12 @@ class CheckedSnapshots {
   Result<void> done();
 
  private:
+  Result<void> compare(std::string_view saved);
+
   HyperParameters given_;
   std::vector<std::string> followed_;
-  std::string saved_;  // those of the snapshot, as JSON
+  OtherValues others_ = OtherValues::kRefuse;
+  Result<void> compared_;
   Snapshots snapshots_;
 };
 
