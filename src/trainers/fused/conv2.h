@@ -32,7 +32,7 @@ inline void order_conv2(const float* weights, float* ordered) {
 }
 
 // One pooled value of every map: lane = map.
-inline Largest conv2_pool(const float* maps, const float* ordered) {
+inline Largest<V16> conv2_pool(const float* maps, const float* ordered) {
   constexpr std::size_t kLine = kPooled1 * kMap1Floats;
   V16 sums[4] = {all16(0), all16(0), all16(0), all16(0)};
   for (std::size_t ky = 0; ky < kTaps; ++ky) {
@@ -50,17 +50,19 @@ inline Largest conv2_pool(const float* maps, const float* ordered) {
       }
     }
   }
-  return largest_of(sums);
+  return largest_of(sums, {all16(0), all16(1), all16(2), all16(3)});
 }
 
 inline void conv2_forward(const float* maps, const float* ordered, const float* bias,
                           const Pool2& pool) {
   for (std::size_t y = 0; y < kPooled2; ++y) {
     for (std::size_t x = 0; x < kPooled2; ++x) {
-      const Largest found = conv2_pool(maps + (2 * y * kPooled1 + 2 * x) * kMap1Floats, ordered);
+      const Largest<V16> found =
+          conv2_pool(maps + (2 * y * kPooled1 + 2 * x) * kMap1Floats, ordered);
+      const V16 value = add(found.value, load16(bias));
       const std::size_t at = (y * kPooled2 + x) * kMaps2;
-      store(pool.values + at, rectified(add(found.value, load16(bias))));
-      store(pool.which + at, found.which);
+      store(pool.values + at, where_greater(value, all16(0), value, all16(0)));
+      store(pool.which + at, found.place);
     }
   }
 }

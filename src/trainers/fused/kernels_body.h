@@ -16,8 +16,6 @@
 namespace outlast::trainers::fused {
 namespace {
 
-inline constexpr std::size_t kGroup = 4;  // pictures that go through the dense layers together
-
 // Of one picture, between its ways there and back.
 struct Maps {
   alignas(64) float pool1[kPool1Values + 16];
@@ -69,11 +67,16 @@ inline void prepare(const CnnLayout& at, const float* parameters, Scratch& scrat
 // From pictures to logits.
 inline void go_forward(const CnnLayout& at, const float* parameters, const Batch& group,
                        Scratch& scratch) {
+  Group pictures;
+  for (std::size_t i = 0; i < kGroup; ++i) {
+    pictures.pictures[i] = group.pictures[i < group.count ? i : 0];
+  }
+  group_to_halves(pictures, group.channels, scratch.halves);
+  conv1_forward(scratch.halves, group.channels, scratch.conv1, parameters + at.conv1_bias,
+                {scratch.maps[0].first(), scratch.maps[1].first(), scratch.maps[2].first(),
+                 scratch.maps[3].first()});
   for (std::size_t i = 0; i < group.count; ++i) {
-    picture_to_halves(group.pictures[i], group.channels, scratch.halves);
     Maps& maps = scratch.maps[i];
-    conv1_forward(scratch.halves, group.channels, scratch.conv1, parameters + at.conv1_bias,
-                  maps.first());
     conv2_forward(maps.pool1, scratch.conv2, parameters + at.conv2_bias,
                   {scratch.dense1_in + i * kDense1In, maps.which2});
   }
