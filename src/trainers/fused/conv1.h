@@ -6,16 +6,11 @@
 #include "trainers/fused/cnn_layout.h"
 #include "trainers/fused/lanes.h"
 #include "trainers/fused/picture.h"
+#include "trainers/fused/sources.h"
 
 // The first convolution with ReLU and pooling, both ways. For kernels_*.cc only.
 namespace outlast::trainers::fused {
 namespace {
-
-// One value of a map that has a gradient, and where the window that it came from begins.
-struct Source {
-  std::int32_t window = 0;  // in floats
-  float gradient = 0;
-};
 
 // The pooled maps, [y][x][map], and for each value where its window begins in the pixels.
 inline constexpr std::size_t kPool1Values = kPooled1 * kPooled1 * kMap1Floats;
@@ -136,24 +131,13 @@ inline void conv1_forward(const float* halves, std::size_t channels, const float
   }
 }
 
-// The sources of one map: where ReLU let nothing through there is no gradient.
-inline std::size_t conv1_sources(const Pool1& pool, const float* pool_gradient, std::size_t map,
-                                 Source* sources) {
-  std::size_t count = 0;
-  for (std::size_t i = map; i < kPool1Values; i += kMap1Floats) {
-    const float gradient = pool.values[i] > 0 ? pool_gradient[i] : 0.0F;
-    sources[count] = {pool.windows[i], gradient};
-    count += gradient != 0 ? 1 : 0;
-  }
-  return count;
-}
-
-// Adds to the weights' gradient; the input's is nobody's.
+// Adds to the weights' gradient; the input's is nobody's. `pool_gradient` is what ReLU let through.
 inline void conv1_backward(const float* pixels, const Pool1& pool, const float* pool_gradient,
                            float* gradient, float* bias_gradient) {
-  Source sources[kPooled1 * kPooled1 + 1];
+  Source sources[kPool1Values / kMap1Floats + 1];
   for (std::size_t map = 0; map < kMaps1; ++map) {
-    const std::size_t count = conv1_sources(pool, pool_gradient, map, sources);
+    const std::size_t count =
+        sources_of<kMap1Floats, kPool1Values>(pool.windows + map, pool_gradient + map, sources);
     float* to = gradient + map * kKernel1;
     V8 sums[kTaps][2];
     for (std::size_t ky = 0; ky < kTaps; ++ky) {

@@ -20,7 +20,7 @@ namespace {
 struct Maps {
   alignas(64) float pool1[kPool1Values + 16];
   alignas(64) std::int32_t windows1[kPool1Values];
-  alignas(64) float which2[kDense1In];
+  alignas(64) std::int32_t windows2[kDense1In];
 
   Pool1 first() { return {pool1, windows1}; }
 };
@@ -78,7 +78,7 @@ inline void go_forward(const CnnLayout& at, const float* parameters, const Batch
   for (std::size_t i = 0; i < group.count; ++i) {
     Maps& maps = scratch.maps[i];
     conv2_forward(maps.pool1, scratch.conv2, parameters + at.conv2_bias,
-                  {scratch.dense1_in + i * kDense1In, maps.which2});
+                  {scratch.dense1_in + i * kDense1In, maps.windows2});
   }
   const Layers layers = layers_of(at, parameters);
   dense_forward(layers.dense1, scratch.dense1_in, group.count, true, scratch.dense2_in);
@@ -98,13 +98,15 @@ inline void go_back(const CnnLayout& at, const float* parameters, const Batch& g
   rectify_gradient(scratch.dense2_in, group.count * kDense2In, scratch.dense2_gradient);
   dense_backward(layers.dense1, scratch.dense1_in, scratch.dense2_gradient, group.count,
                  {gradient + at.dense1, gradient + at.dense1_bias, scratch.dense1_gradient, adds});
+  rectify_gradient(scratch.dense1_in, group.count * kDense1In, scratch.dense1_gradient);
   for (std::size_t i = 0; i < group.count; ++i) {
     Maps& maps = scratch.maps[i];
     for (float& value : scratch.pool1_gradient) value = 0;
     conv2_backward(maps.pool1, parameters + at.conv2,
-                   {scratch.dense1_in + i * kDense1In, maps.which2},
+                   {scratch.dense1_in + i * kDense1In, maps.windows2},
                    scratch.dense1_gradient + i * kDense1In, gradient + at.conv2,
                    gradient + at.conv2_bias, scratch.pool1_gradient);
+    rectify_gradient(maps.pool1, kPool1Values, scratch.pool1_gradient);
     picture_to_pixels(group.pictures[i], group.channels, scratch.pixels);
     conv1_backward(scratch.pixels, maps.first(), scratch.pool1_gradient, gradient + at.conv1,
                    gradient + at.conv1_bias);

@@ -146,6 +146,10 @@ inline void store(float* to, V16 a) {
   store(to, a.a);
   store(to + 8, a.b);
 }
+inline void store_whole(std::int32_t* to, V16 a) {
+  store_whole(to, a.a);
+  store_whole(to + 8, a.b);
+}
 inline V16 all16(float value) {
   return {all8(value), all8(value)};
 }
