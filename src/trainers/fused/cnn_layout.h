@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaps1 = 6;        // of the first convolution
 inline constexpr std::size_t kMaps2 = 16;       // of the second
 inline constexpr std::size_t kPooled1 = 14;     // side of the first maps when pooled
 inline constexpr std::size_t kPooled2 = 5;      // of the second
-inline constexpr std::size_t kPixelFloats = 4;  // a pixel of the picture: its channels, padded
+inline constexpr std::size_t kPixelFloats = 3;  // a pixel of the picture: its channels
 inline constexpr std::size_t kMap1Floats = 8;   // a pixel of the first maps, padded
 inline constexpr std::size_t kDense1In = kPooled2 * kPooled2 * kMaps2;  // 400: [y][x][map]
 inline constexpr std::size_t kDense1 = 120;
@@ -27,7 +27,7 @@ inline constexpr std::size_t kDense2 = 84;
 inline constexpr std::size_t kDense3In = 96;  // 84, padded
 inline constexpr std::size_t kClassesMax = 1024;
 
-inline constexpr std::size_t kTapRow1 = 24;  // the taps of a row: [kx][channel], padded
+inline constexpr std::size_t kTapRow1 = 16;  // the taps of a row: [kx][channel], padded
 inline constexpr std::size_t kKernel1 = kTaps * kTapRow1;
 inline constexpr std::size_t kKernel2 = kTaps * kTaps * kMap1Floats;
 
@@ -40,7 +40,7 @@ struct CnnLayout {
   std::size_t classes = 10;
   std::size_t class_rows = up_to(classes, 4);
   std::size_t conv1 = 0;                               // [map][ky][kx][channel]
-  std::size_t conv1_bias = conv1 + kMaps1 * kKernel1;  // 720: a multiple of 16, as all below
+  std::size_t conv1_bias = conv1 + kMaps1 * kKernel1;  // 480: a multiple of 16, as all below
   std::size_t conv2 = conv1_bias + 16;                 // [map][ky][kx][map of conv1]
   std::size_t conv2_bias = conv2 + kMaps2 * kKernel2;
   std::size_t dense1 = conv2_bias + 16;  // [out][in]

@@ -100,10 +100,10 @@ TEST_P(FusedCnn, HasThemWithOneChannelAndManyClasses) {
 }
 
 // Weights after some steps, as they are in memory.
-std::vector<float> trained(const Kernels& kernels, unsigned workers, Update update) {
+std::vector<float> trained(const Kernels& kernels, unsigned workers, Update update,
+                           const CnnShape& shape = {}) {
   sys::RealWorld real;
   sys::Threads& threads = real.world().threads;
-  const CnnShape shape;
   Cnn cnn(shape, threads, workers, kernels);
   cnn.draw_parameters(5);
   const Noise noise(70, shape);
@@ -153,14 +153,17 @@ TEST_P(FusedCnn, AdamBeginsWithAStepOfItsRate) {
 }
 
 TEST_P(FusedCnn, KeepsItsPaddingAtZero) {
-  const std::vector<float> weights = trained(*GetParam(), 1, kAdamWUpdate);
-  std::vector<bool> used(weights.size());
-  for (const CnnTensor& tensor : cnn_tensors({})) {
-    for (const std::uint32_t place : tensor.places) used[place] = true;
-  }
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (!used[i]) {
-      ASSERT_EQ(weights[i], 0) << i;
+  for (const std::size_t channels : {1U, 3U}) {
+    const CnnShape shape{.channels = channels};
+    const std::vector<float> weights = trained(*GetParam(), 1, kAdamWUpdate, shape);
+    std::vector<bool> used(weights.size());
+    for (const CnnTensor& tensor : cnn_tensors(shape)) {
+      for (const std::uint32_t place : tensor.places) used[place] = true;
+    }
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      if (!used[i]) {
+        ASSERT_EQ(weights[i], 0) << i << ", " << channels << " channels";
+      }
     }
   }
 }

@@ -6,16 +6,17 @@
 #include "trainers/fused/cnn_layout.h"
 #include "trainers/fused/conv1.h"
 #include "trainers/fused/lanes.h"
+#include "trainers/fused/sources.h"
 
 // The second convolution with ReLU and pooling, both ways. For kernels_*.cc only.
 namespace outlast::trainers::fused {
 namespace {
 
 // The pooled maps, [y][x][map], which are what the first dense layer takes, and for each value
-// which of its four places it came from.
+// where its window begins in the maps below.
 struct Pool2 {
-  float* values;  // kDense1In
-  float* which;   // kDense1In
+  float* values;          // kDense1In
+  std::int32_t* windows;  // kDense1In
 };
 
 // The weights in the order in which the forward pass uses them: [ky][kx][map of conv1][map].
@@ -32,7 +33,7 @@ inline void order_conv2(const float* weights, float* ordered) {
 }
 
 // One pooled value of every map: lane = map.
-inline Largest conv2_pool(const float* maps, const float* ordered) {
+inline Largest<V16> conv2_pool(const float* maps, const float* ordered) {
   constexpr std::size_t kLine = kPooled1 * kMap1Floats;
   V16 sums[4] = {all16(0), all16(0), all16(0), all16(0)};
   for (std::size_t ky = 0; ky < kTaps; ++ky) {
@@ -50,39 +51,23 @@ inline Largest conv2_pool(const float* maps, const float* ordered) {
       }
     }
   }
-  return largest_of(sums);
+  constexpr float kDown = kLine;
+  constexpr float kRight = kMap1Floats;
+  return largest_of(sums, {all16(0), all16(kRight), all16(kDown), all16(kDown + kRight)});
 }
 
 inline void conv2_forward(const float* maps, const float* ordered, const float* bias,
                           const Pool2& pool) {
   for (std::size_t y = 0; y < kPooled2; ++y) {
     for (std::size_t x = 0; x < kPooled2; ++x) {
-      const Largest found = conv2_pool(maps + (2 * y * kPooled1 + 2 * x) * kMap1Floats, ordered);
+      const std::size_t corner = (2 * y * kPooled1 + 2 * x) * kMap1Floats;
+      const Largest<V16> found = conv2_pool(maps + corner, ordered);
+      const V16 value = add(found.value, load16(bias));
       const std::size_t at = (y * kPooled2 + x) * kMaps2;
-      store(pool.values + at, rectified(add(found.value, load16(bias))));
-      store(pool.which + at, found.which);
+      store(pool.values + at, where_greater(value, all16(0), value, all16(0)));
+      store_whole(pool.windows + at, add(found.place, all16(static_cast<float>(corner))));
     }
   }
-}
-
-inline std::size_t conv2_sources(const Pool2& pool, const float* pool_gradient, std::size_t map,
-                                 Source* sources) {
-  constexpr auto kStep = static_cast<std::int32_t>(kMap1Floats);
-  constexpr auto kLine = static_cast<std::int32_t>(kPooled1 * kMap1Floats);
-  constexpr std::int32_t kPlaces[4] = {0, kStep, kLine, kLine + kStep};
-  std::size_t count = 0;
-  for (std::size_t y = 0; y < kPooled2; ++y) {
-    for (std::size_t x = 0; x < kPooled2; ++x) {
-      const std::size_t at = (y * kPooled2 + x) * kMaps2 + map;
-      const float gradient = pool.values[at] > 0 ? pool_gradient[at] : 0.0F;
-      sources[count] = {static_cast<std::int32_t>(2 * y) * kLine +
-                            static_cast<std::int32_t>(2 * x) * kStep +
-                            kPlaces[static_cast<int>(pool.which[at])],
-                        gradient};
-      count += gradient != 0 ? 1 : 0;
-    }
-  }
-  return count;
 }
 
 // The gradient of some rows of one map's taps: sums stay in registers over all sources.
@@ -114,6 +99,7 @@ inline void conv2_tap_rows(const float* maps, const Source* sources, std::size_t
 }
 
 // Adds to the weights' gradient and to that of the maps below, which has their layout.
+// `pool_gradient` is what ReLU let through.
 inline void conv2_backward(const float* maps, const float* weights, const Pool2& pool,
                            const float* pool_gradient, float* gradient, float* bias_gradient,
                            float* maps_gradient) {
@@ -121,17 +107,19 @@ inline void conv2_backward(const float* maps, const float* weights, const Pool2&
   constexpr std::size_t kTapLine = kTaps * kMap1Floats;
   constexpr std::size_t kLine = kPooled1 * kMap1Floats;
   for (std::size_t map = 0; map < kMaps2; ++map) {
-    const std::size_t count = conv2_sources(pool, pool_gradient, map, sources);
+    const std::size_t count =
+        sources_of<kMaps2, kDense1In>(pool.windows + map, pool_gradient + map, sources);
     float* to = gradient + map * kKernel2;
     constexpr std::size_t kFirstRows = kConv2RowsAtOnce;
     conv2_tap_rows<kFirstRows>(maps, sources, count, to);
     conv2_tap_rows<kTaps - kFirstRows>(maps + kFirstRows * kLine, sources, count,
                                        to + kFirstRows * kTapLine);
     const float* taps = weights + map * kKernel2;
+    float bias = bias_gradient[map];
     for (std::size_t s = 0; s < count; ++s) {
       float* window = maps_gradient + sources[s].window;
       const V8 factor = all8(sources[s].gradient);
-      bias_gradient[map] += sources[s].gradient;
+      bias += sources[s].gradient;
 #pragma GCC unroll 5
       for (std::size_t row = 0; row < kTaps; ++row) {
 #pragma GCC unroll 5
@@ -141,6 +129,7 @@ inline void conv2_backward(const float* maps, const float* weights, const Pool2&
         }
       }
     }
+    bias_gradient[map] = bias;
   }
 }
 

@@ -16,13 +16,11 @@
 namespace outlast::trainers::fused {
 namespace {
 
-inline constexpr std::size_t kGroup = 4;  // pictures that go through the dense layers together
-
 // Of one picture, between its ways there and back.
 struct Maps {
   alignas(64) float pool1[kPool1Values + 16];
   alignas(64) std::int32_t windows1[kPool1Values];
-  alignas(64) float which2[kDense1In];
+  alignas(64) std::int32_t windows2[kDense1In];
 
   Pool1 first() { return {pool1, windows1}; }
 };
@@ -69,13 +67,18 @@ inline void prepare(const CnnLayout& at, const float* parameters, Scratch& scrat
 // From pictures to logits.
 inline void go_forward(const CnnLayout& at, const float* parameters, const Batch& group,
                        Scratch& scratch) {
+  Group pictures;
+  for (std::size_t i = 0; i < kGroup; ++i) {
+    pictures.pictures[i] = group.pictures[i < group.count ? i : 0];
+  }
+  group_to_halves(pictures, group.channels, scratch.halves);
+  conv1_forward(scratch.halves, group.channels, scratch.conv1, parameters + at.conv1_bias,
+                {scratch.maps[0].first(), scratch.maps[1].first(), scratch.maps[2].first(),
+                 scratch.maps[3].first()});
   for (std::size_t i = 0; i < group.count; ++i) {
-    picture_to_halves(group.pictures[i], group.channels, scratch.halves);
     Maps& maps = scratch.maps[i];
-    conv1_forward(scratch.halves, group.channels, scratch.conv1, parameters + at.conv1_bias,
-                  maps.first());
     conv2_forward(maps.pool1, scratch.conv2, parameters + at.conv2_bias,
-                  {scratch.dense1_in + i * kDense1In, maps.which2});
+                  {scratch.dense1_in + i * kDense1In, maps.windows2});
   }
   const Layers layers = layers_of(at, parameters);
   dense_forward(layers.dense1, scratch.dense1_in, group.count, true, scratch.dense2_in);
@@ -95,13 +98,15 @@ inline void go_back(const CnnLayout& at, const float* parameters, const Batch& g
   rectify_gradient(scratch.dense2_in, group.count * kDense2In, scratch.dense2_gradient);
   dense_backward(layers.dense1, scratch.dense1_in, scratch.dense2_gradient, group.count,
                  {gradient + at.dense1, gradient + at.dense1_bias, scratch.dense1_gradient, adds});
+  rectify_gradient(scratch.dense1_in, group.count * kDense1In, scratch.dense1_gradient);
   for (std::size_t i = 0; i < group.count; ++i) {
     Maps& maps = scratch.maps[i];
     for (float& value : scratch.pool1_gradient) value = 0;
     conv2_backward(maps.pool1, parameters + at.conv2,
-                   {scratch.dense1_in + i * kDense1In, maps.which2},
+                   {scratch.dense1_in + i * kDense1In, maps.windows2},
                    scratch.dense1_gradient + i * kDense1In, gradient + at.conv2,
                    gradient + at.conv2_bias, scratch.pool1_gradient);
+    rectify_gradient(maps.pool1, kPool1Values, scratch.pool1_gradient);
     picture_to_pixels(group.pictures[i], group.channels, scratch.pixels);
     conv1_backward(scratch.pixels, maps.first(), scratch.pool1_gradient, gradient + at.conv1,
                    gradient + at.conv1_bias);

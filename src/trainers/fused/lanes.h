@@ -6,6 +6,7 @@
 // included: a function that two of those files share would be linked once, for one of their
 // processors.
 #include <cstddef>
+#include <cstdint>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -45,6 +46,29 @@ inline V8 square_root(V8 a) {
 // Where a > b, `yes`, elsewhere `no`.
 inline V8 where_greater(V8 a, V8 b, V8 yes, V8 no) {
   return {_mm256_blendv_ps(no.v, yes.v, _mm256_cmp_ps(a.v, b.v, _CMP_GT_OQ))};
+}
+// Lanes that are whole numbers, as such.
+inline void store_whole(std::int32_t* to, V8 a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_cvttps_epi32(a.v));
+}
+// Lane i of row k becomes lane k of row i.
+inline void transpose(V8 (&rows)[8]) {
+  V8 pairs[8];
+  for (int i = 0; i < 8; i += 2) {
+    pairs[i] = {_mm256_unpacklo_ps(rows[i].v, rows[i + 1].v)};
+    pairs[i + 1] = {_mm256_unpackhi_ps(rows[i].v, rows[i + 1].v)};
+  }
+  V8 fours[8];
+  for (int i = 0; i < 8; i += 4) {
+    for (int k = 0; k < 2; ++k) {
+      fours[i + 2 * k] = {_mm256_shuffle_ps(pairs[i + k].v, pairs[i + k + 2].v, 0x44)};
+      fours[i + 2 * k + 1] = {_mm256_shuffle_ps(pairs[i + k].v, pairs[i + k + 2].v, 0xee)};
+    }
+  }
+  for (int i = 0; i < 4; ++i) {
+    rows[i] = {_mm256_permute2f128_ps(fours[i].v, fours[i + 4].v, 0x20)};
+    rows[i + 4] = {_mm256_permute2f128_ps(fours[i].v, fours[i + 4].v, 0x31)};
+  }
 }
 // Lane i with lane i + 4, then i + 2, then i + 1.
 inline float sum_of(V8 a) {
@@ -91,6 +115,18 @@ inline V8 square_root(const V8& a) {
 inline V8 where_greater(const V8& a, const V8& b, const V8& yes, const V8& no) {
   return each([&](int i) { return a.v[i] > b.v[i] ? yes.v[i] : no.v[i]; });
 }
+inline void store_whole(std::int32_t* to, const V8& a) {
+  for (int i = 0; i < 8; ++i) to[i] = static_cast<std::int32_t>(a.v[i]);
+}
+inline void transpose(V8 (&rows)[8]) {
+  for (int i = 0; i < 8; ++i) {
+    for (int k = 0; k < i; ++k) {
+      const float kept = rows[i].v[k];
+      rows[i].v[k] = rows[k].v[i];
+      rows[k].v[i] = kept;
+    }
+  }
+}
 inline float sum_of(const V8& a) {
   float four[4];
   for (int i = 0; i < 4; ++i) four[i] = a.v[i] + a.v[i + 4];
@@ -109,6 +145,10 @@ inline V16 load16(const float* from) {
 inline void store(float* to, V16 a) {
   store(to, a.a);
   store(to + 8, a.b);
+}
+inline void store_whole(std::int32_t* to, V16 a) {
+  store_whole(to, a.a);
+  store_whole(to + 8, a.b);
 }
 inline V16 all16(float value) {
   return {all8(value), all8(value)};
@@ -136,6 +176,7 @@ inline float sum_of(V16 a) {
 }
 
 // What fits into sixteen registers of eight floats: loops are cut to that, which changes no result.
+inline constexpr std::size_t kConv1MapsAtOnce = 3;
 inline constexpr std::size_t kConv2RowsAtOnce = 3;
 inline constexpr std::size_t kForwardImages = 4;
 inline constexpr std::size_t kForwardOutputs = 2;
