@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/random.h"
 #include "trainers/images/picture.h"
@@ -53,8 +54,9 @@ struct Normalisation {
   std::array<float, 3> mean = {0.485F, 0.456F, 0.406F};
   std::array<float, 3> std = {0.229F, 0.224F, 0.225F};
 };
-// Writes the picture channel after channel (CHW) to `out`, which has room for width * height * 3.
-void write_normalised(const Picture& picture, const Normalisation& normalisation, float* out);
+// Of pixels as a Picture has them, of whatever many; `out` is as long.
+void normalise(std::span<const std::uint8_t> rgb, const Normalisation& normalisation,
+               std::span<float> out);
 
 // All of it, as networks for ImageNet are trained and measured.
 struct Transform {

@@ -77,6 +77,7 @@ Result<cli::ExitCode> run_horses(const cli::Invocation& invocation, cli::Context
   ImageLearnerOptions options;
   OUTLAST_TRY_ASSIGN(options.train, read_train_options(invocation, horses_defaults(),
                                                        free_processors(context.world)));
+  OUTLAST_TRY_ASSIGN(options.decode_ahead, read_decode_ahead(invocation));
   const TrainOptions& train = options.train;
   const std::size_t side =
       static_cast<std::size_t>(invocation.number("image-size").value_or(kHorseSide));
@@ -105,7 +106,8 @@ Result<cli::ExitCode> run_horses(const cli::Invocation& invocation, cli::Context
         return make_image_learner(
             {.model = make_mobilenet_v3_small({.classes = classes, .norm_momentum = 0.1}),
              .train = std::move(images.train),
-             .test = std::move(images.test)},
+             .test = std::move(images.test),
+             .threads = context.world.threads},
             options);
       }));
   plan.begins = [&](JobFolder& folder, std::uint64_t step) {
@@ -126,6 +128,7 @@ cli::CommandSpec horses_command() {
        .help = "Side of the pictures that the network sees",
        .default_value = std::to_string(kHorseSide),
        .number = true},
+      decode_ahead_option(),
   };
   for (cli::OptionSpec& shared : train_option_specs(horses_defaults())) {
     own.push_back(std::move(shared));
