@@ -85,8 +85,7 @@ class FolderPictures : public PictureSource {
     }
     const std::string path = sys::join_path(options_.folder, options_.files[number].path);
     OUTLAST_TRY_ASSIGN(const std::string bytes, sys::read_file(files_, path, kFileBytesMax));
-    Result<Picture> decoded = decode_picture(
-        as_bytes(bytes), {.shorter_side_min = shorter_side_wanted(options_.transform)});
+    Result<Picture> decoded = decode_picture(as_bytes(bytes));
     if (decoded) return kept(number, *std::move(decoded));
     if (options_.is_strict || !is_no_picture(decoded.error())) {
       return decoded.error().while_doing("decode " + path);

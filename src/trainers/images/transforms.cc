@@ -90,8 +90,4 @@ Picture transformed(const Picture& picture, const Transform& transform, Random& 
   return result;
 }
 
-std::uint32_t shorter_side_wanted(const Transform& transform) {
-  return transform.random ? 0 : static_cast<std::uint32_t>(transform.shorter_side);
-}
-
 }  // namespace outlast::trainers

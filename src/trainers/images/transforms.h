@@ -69,8 +69,5 @@ struct Transform {
 };
 // The picture as the transform makes it, of exactly its size.
 Picture transformed(const Picture& picture, const Transform& transform, Random& random);
-// What decode_picture() may be told so that nothing is lost that transformed() would use: 0 where
-// any part may be wanted.
-std::uint32_t shorter_side_wanted(const Transform& transform);
 
 }  // namespace outlast::trainers

@@ -199,10 +199,10 @@ class ImageLearner : public Learner {
   }
 
   // How pictures are read ahead. The thread that computes helps when it has to wait.
-  PicturesAheadOptions ahead_options(std::function<WantedBatch(std::uint64_t)> batch,
+  PicturesAheadOptions ahead_options(const std::function<WantedBatch(std::uint64_t)>& batch,
                                      std::uint64_t end) const {
     const unsigned threads = std::max(options_.train.threads, 1U);
-    return {.batch = std::move(batch),
+    return {.batch = batch,
             .end = end,
             .ahead = options_.decode_ahead,
             .workers = options_.decode_ahead == 0 ? threads - 1 : threads};
