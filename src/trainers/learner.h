@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "trainers/weights/weight_file.h"
@@ -61,6 +62,9 @@ class Learner {
   // Puts them in place of the model's. kInvalidArgument, with the first tensor that does not fit
   // and both shapes, and nothing changed, if they are another model's.
   virtual Result<void> load(const Weights& weights) = 0;
+  // What a person should know of the examples that were used so far, a line each: some were
+  // damaged.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 }  // namespace outlast::trainers

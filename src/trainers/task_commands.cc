@@ -49,69 +49,17 @@ TaskDefaults bert_defaults() {
               "description; or synthetic"};
 }
 
-cli::CommandSpec imagenet_command() {
-  std::vector<cli::OptionSpec> own = {
-      {.name = "arch",
-       .value_name = "NAME",
-       .help = "The network; the last two are small ones for pictures of 32 pixels",
-       .words = {"resnet18", "resnet50", "resnet20", "resnet56"},
-       .default_value = "resnet18"},
-      {.name = "image-size",
-       .value_name = "PIXELS",
-       .help = "Side of the pictures that the network sees; 224, or 32 for the small ones, unless "
-               "given",
-       .number = true},
-      {.name = "freeze", .help = "Train the last layer only"},
-      {.name = "unfreeze-epoch",
-       .value_name = "N",
-       .help = "Train the last layer only for N epochs, then all",
-       .number = true},
-  };
-  for (cli::OptionSpec& shared : train_option_specs(imagenet_defaults())) {
-    own.push_back(std::move(shared));
-  }
-  return {.path = {"imagenet"},
-          .group = "Tasks",
-          .summary = "Train a ResNet on a folder of pictures for each class",
-          .description = {"Trains ResNet-18 or ResNet-50 from new weights, or from torchvision's "
-                          "(--weights), whose last layer is made new if the data has another "
-                          "number of classes. Pictures for training are cut out at random and "
-                          "mirrored; those for evaluation are cut out of the middle.",
-                          "The result is the same, bit for bit, however often training was "
-                          "interrupted, as long as the number of threads and the machine's kind "
-                          "of processor stay the same."},
-          .options = std::move(own),
-          .examples = {{.command = "outlast-train imagenet --data pictures --weights resnet18.pth "
-                                   "--freeze",
-                        .does = "Teaches a trained network new classes"}}};
-}
-
-cli::CommandSpec horses_command() {
-  std::vector<cli::OptionSpec> own = {
-      {.name = "image-size",
-       .value_name = "PIXELS",
-       .help = "Side of the pictures that the network sees",
-       .default_value = std::to_string(kHorseSide),
-       .number = true},
-  };
-  for (cli::OptionSpec& shared : train_option_specs(horses_defaults())) {
-    own.push_back(std::move(shared));
-  }
-  return {.path = {"horses"},
-          .group = "Tasks",
-          .summary = "Train a MobileNetV3 to tell horses from humans",
-          .description = {"Trains MobileNetV3-Small from new weights. Every five epochs the model "
-                          "is written into the job folder, as Models.EPOCH-LOSS.safetensors; "
-                          "log.txt there says when training began and went on.",
-                          "The result is the same, bit for bit, however often training was "
-                          "interrupted, as long as the number of threads and the machine's kind "
-                          "of processor stay the same."},
-          .options = std::move(own),
-          .examples = {{.command = "outlast-train horses --data horses-or-humans",
-                        .does = "Trains for 70 epochs"}}};
-}
-
 namespace {
+
+cli::OptionSpec decode_ahead_option() {
+  return {.name = "decode-ahead",
+          .value_name = "N",
+          .help =
+              "Batches that other threads read while one is learnt from; 0: none. The result "
+              "is the same",
+          .default_value = "2",
+          .number = true};
+}
 
 std::vector<cli::OptionSpec> bert_options() {
   std::vector<cli::OptionSpec> options = {
@@ -142,6 +90,70 @@ std::vector<cli::OptionSpec> bert_options() {
 }
 
 }  // namespace
+
+cli::CommandSpec imagenet_command() {
+  std::vector<cli::OptionSpec> own = {
+      {.name = "arch",
+       .value_name = "NAME",
+       .help = "The network; the last two are small ones for pictures of 32 pixels",
+       .words = {"resnet18", "resnet50", "resnet20", "resnet56"},
+       .default_value = "resnet18"},
+      {.name = "image-size",
+       .value_name = "PIXELS",
+       .help = "Side of the pictures that the network sees; 224, or 32 for the small ones, unless "
+               "given",
+       .number = true},
+      {.name = "freeze", .help = "Train the last layer only"},
+      {.name = "unfreeze-epoch",
+       .value_name = "N",
+       .help = "Train the last layer only for N epochs, then all",
+       .number = true},
+      decode_ahead_option(),
+  };
+  for (cli::OptionSpec& shared : train_option_specs(imagenet_defaults())) {
+    own.push_back(std::move(shared));
+  }
+  return {.path = {"imagenet"},
+          .group = "Tasks",
+          .summary = "Train a ResNet on a folder of pictures for each class",
+          .description = {"Trains ResNet-18 or ResNet-50 from new weights, or from torchvision's "
+                          "(--weights), whose last layer is made new if the data has another "
+                          "number of classes. Pictures for training are cut out at random and "
+                          "mirrored; those for evaluation are cut out of the middle.",
+                          "The result is the same, bit for bit, however often training was "
+                          "interrupted, as long as the number of threads and the machine's kind "
+                          "of processor stay the same."},
+          .options = std::move(own),
+          .examples = {{.command = "outlast-train imagenet --data pictures --weights resnet18.pth "
+                                   "--freeze",
+                        .does = "Teaches a trained network new classes"}}};
+}
+
+cli::CommandSpec horses_command() {
+  std::vector<cli::OptionSpec> own = {
+      {.name = "image-size",
+       .value_name = "PIXELS",
+       .help = "Side of the pictures that the network sees",
+       .default_value = std::to_string(kHorseSide),
+       .number = true},
+      decode_ahead_option(),
+  };
+  for (cli::OptionSpec& shared : train_option_specs(horses_defaults())) {
+    own.push_back(std::move(shared));
+  }
+  return {.path = {"horses"},
+          .group = "Tasks",
+          .summary = "Train a MobileNetV3 to tell horses from humans",
+          .description = {"Trains MobileNetV3-Small from new weights. Every five epochs the model "
+                          "is written into the job folder, as Models.EPOCH-LOSS.safetensors; "
+                          "log.txt there says when training began and went on.",
+                          "The result is the same, bit for bit, however often training was "
+                          "interrupted, as long as the number of threads and the machine's kind "
+                          "of processor stay the same."},
+          .options = std::move(own),
+          .examples = {{.command = "outlast-train horses --data horses-or-humans",
+                        .does = "Trains for 70 epochs"}}};
+}
 
 cli::CommandSpec bert_command() {
   return {

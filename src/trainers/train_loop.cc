@@ -317,15 +317,20 @@ Result<cli::ExitCode> predict(Learner& learner, const TrainPlan& plan, cli::Cont
 }
 
 Result<cli::ExitCode> run_task(Learner& learner, const TrainPlan& plan, cli::Context& context) {
-  switch (plan.options.mode) {
-    case Mode::kTrain:
-      return train(learner, plan, context);
-    case Mode::kEvaluate:
-      return evaluate(learner, plan, context);
-    case Mode::kPredict:
-      return predict(learner, plan, context);
-  }
-  return cli::ExitCode::kFailed;
+  const auto run = [&]() -> Result<cli::ExitCode> {
+    switch (plan.options.mode) {
+      case Mode::kTrain:
+        return train(learner, plan, context);
+      case Mode::kEvaluate:
+        return evaluate(learner, plan, context);
+      case Mode::kPredict:
+        return predict(learner, plan, context);
+    }
+    return cli::ExitCode::kFailed;
+  };
+  Result<cli::ExitCode> code = run();
+  for (const std::string& note : learner.notes()) context.terminal.note(note);
+  return code;
 }
 
 }  // namespace outlast::trainers

@@ -46,7 +46,8 @@ Result<cli::ExitCode> train(Learner& learner, const TrainPlan& plan, cli::Contex
 Result<cli::ExitCode> evaluate(Learner& learner, const TrainPlan& plan, cli::Context& context);
 Result<cli::ExitCode> predict(Learner& learner, const TrainPlan& plan, cli::Context& context);
 
-// train(), evaluate() or predict(), as plan.options.mode says.
+// train(), evaluate() or predict(), as plan.options.mode says; then the learner's notes, however it
+// ended.
 Result<cli::ExitCode> run_task(Learner& learner, const TrainPlan& plan, cli::Context& context);
 
 }  // namespace outlast::trainers

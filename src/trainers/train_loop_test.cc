@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -26,6 +27,7 @@ class Walker final : public Learner {
   std::optional<std::uint64_t> dies_at;
   std::optional<std::uint64_t> is_lost_at;
   std::vector<std::uint64_t> walked;
+  std::vector<std::string> remarks;
   float weight = 1;
 
   void describe(Snapshots& snapshots) override { snapshots.add("weight", &weight, 1); }
@@ -50,6 +52,7 @@ class Walker final : public Learner {
     std::memcpy(weights.tensors[0].data.data(), &weight, 4);
     return weights;
   }
+  std::vector<std::string> notes() const override { return remarks; }
   Result<void> load(const Weights& weights) override {
     std::memcpy(&weight, weights.tensors.at(0).data.data(), 4);
     return {};
@@ -74,7 +77,7 @@ class TrainLoop : public testing::Test {
   ~TrainLoop() override { std::filesystem::remove_all(folder_); }
 
   Result<cli::ExitCode> run(Walker& walker) {
-    cli::Terminal terminal(real_.world().console, {.program = "test", .quiet = true});
+    cli::Terminal terminal(real_.world().console, {.program = "test", .quiet = is_quiet_});
     const cli::Catalog catalog({.name = "test", .tagline = "t", .typical_command = "x"}, {}, {});
     cli::Context context{.world = real_.world(), .terminal = terminal, .catalog = catalog};
     return run_task(walker, plan_, context);
@@ -85,6 +88,7 @@ class TrainLoop : public testing::Test {
   }
 
   sys::RealWorld real_;
+  bool is_quiet_ = true;
   std::string folder_;
   TrainPlan plan_;
 };
@@ -243,6 +247,22 @@ TEST_F(TrainLoop, DoesNothingTwiceWhenItIsDone) {
   ASSERT_TRUE(run(second));
   EXPECT_TRUE(second.walked.empty());
   EXPECT_EQ(text("model.safetensors"), model);
+}
+
+TEST_F(TrainLoop, TellsWhatTheLearnerNotedOnceAtTheEndHoweverItEnds) {
+  is_quiet_ = false;
+  for (const Mode mode : {Mode::kTrain, Mode::kEvaluate}) {
+    plan_.options.mode = mode;
+    Walker walker;
+    walker.remarks = {"3 steps were steep"};
+    walker.dies_at = 60;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run(walker).has_value(), mode == Mode::kEvaluate);
+    const std::string said = testing::internal::GetCapturedStderr();
+    const std::size_t at = said.find(walker.remarks.front());
+    ASSERT_NE(at, std::string::npos) << said;
+    EXPECT_EQ(said.find(walker.remarks.front(), at + 1), std::string::npos) << said;
+  }
 }
 
 TEST_F(TrainLoop, RefusesTooManyEvaluations) {

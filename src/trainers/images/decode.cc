@@ -19,9 +19,9 @@ Result<void> check_picture_size(const PictureSize& size) {
                            size.width, size.height, kPixelsMax));
 }
 
-Result<Picture> decode_picture(BytesView bytes, const DecodeOptions& options) {
+Result<Picture> decode_picture(BytesView bytes) {
   const std::string_view text = as_text(bytes);
-  if (text.starts_with("\xFF\xD8\xFF")) return decode_jpeg(bytes, options);
+  if (text.starts_with("\xFF\xD8\xFF")) return decode_jpeg(bytes);
   if (text.starts_with("\x89PNG\r\n\x1A\n")) return decode_png(bytes);
   return Error(ErrorCode::kInvalidArgument,
                "this is neither a JPEG nor a PNG: convert it, or remove it from the data");

@@ -11,21 +11,13 @@ namespace outlast::trainers {
 // Pictures of more pixels are refused before memory is taken for them.
 inline constexpr std::uint64_t kPixelsMax = 100'000'000;
 
-struct DecodeOptions {
-  // If a JPEG has a shorter side of at least twice, four or eight times this, it is decoded to a
-  // half, a quarter or an eighth of its size, which is faster: the shorter side is never below
-  // this. 0: always in full.
-  std::uint32_t shorter_side_min = 0;
-};
-
 // A JPEG or a PNG, told by its first bytes, as 8-bit RGB. Gray, palettes and 16 bits are converted;
 // so is CMYK, without a colour profile (as most programs write it: inverted). What is transparent
 // in a PNG is shown on white. Orientation tags are ignored. The same bytes give the same picture
 // with the same versions of libjpeg-turbo and libpng.
 //
 // kCorrupt with what the library says if the bytes are damaged or cut off, also where it would only
-// warn of it; kInvalidArgument if they
-// are neither, or too large. Thread-safe.
-Result<Picture> decode_picture(BytesView bytes, const DecodeOptions& options = {});
+// warn of it; kInvalidArgument if they are neither, or too large. Thread-safe.
+Result<Picture> decode_picture(BytesView bytes);
 
 }  // namespace outlast::trainers

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 #include <turbojpeg.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,7 +10,6 @@
 #include "base/encoding.h"
 #include "base/error.h"
 #include "base/result.h"
-#include "trainers/images/decode.h"
 #include "trainers/images/decode_parts.h"
 #include "trainers/images/picture.h"
 
@@ -28,16 +26,6 @@ Error jpeg_error(const JpegHandle& handle) {
           fmt::format("the JPEG is damaged: {}", tjGetErrorStr2(handle.get()))};
 }
 
-// The greatest of 1, 2, 4 and 8 by which the shorter side may be divided.
-int divisor_for(std::uint32_t shorter_side, std::uint32_t wanted) {
-  int divisor = 1;
-  while (wanted > 0 && divisor < 8 &&
-         shorter_side / (2 * static_cast<std::uint32_t>(divisor)) >= wanted) {
-    divisor *= 2;
-  }
-  return divisor;
-}
-
 // Ink, inverted: as much light as each of the two lets through.
 std::uint8_t lit(std::uint8_t ink, std::uint8_t black) {
   return static_cast<std::uint8_t>((ink * black + 127) / 255);
@@ -45,7 +33,7 @@ std::uint8_t lit(std::uint8_t ink, std::uint8_t black) {
 
 }  // namespace
 
-Result<Picture> decode_jpeg(BytesView bytes, const DecodeOptions& options) {
+Result<Picture> decode_jpeg(BytesView bytes) {
   const JpegHandle handle(tjInitDecompress());
   if (!handle) return Error(ErrorCode::kFailed, "libjpeg-turbo cannot be started");
   const auto* const data = reinterpret_cast<const unsigned char*>(bytes.data());
@@ -63,10 +51,6 @@ Result<Picture> decode_jpeg(BytesView bytes, const DecodeOptions& options) {
   }
   OUTLAST_TRY(check_picture_size(
       {.width = static_cast<std::uint64_t>(width), .height = static_cast<std::uint64_t>(height)}));
-  const tjscalingfactor scale = {1, divisor_for(static_cast<std::uint32_t>(std::min(width, height)),
-                                                options.shorter_side_min)};
-  width = TJSCALED(width, scale);
-  height = TJSCALED(height, scale);
   const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   const bool inks = colours == TJCS_CMYK || colours == TJCS_YCCK;
   std::vector<std::uint8_t> decoded(pixels * (inks ? 4 : 3));

@@ -4,13 +4,12 @@
 
 #include "base/encoding.h"
 #include "base/result.h"
-#include "trainers/images/decode.h"
 #include "trainers/images/picture.h"
 
 // The two libraries behind decode_picture(), a file for each.
 namespace outlast::trainers {
 
-Result<Picture> decode_jpeg(BytesView bytes, const DecodeOptions& options);
+Result<Picture> decode_jpeg(BytesView bytes);
 Result<Picture> decode_png(BytesView bytes);
 
 // kInvalidArgument if there are no pixels, or too many.

@@ -22,8 +22,8 @@ using testing::made_jpeg;
 using testing::made_picture;
 using testing::made_png;
 
-Picture decoded(const std::string& bytes, const DecodeOptions& options = {}) {
-  const Result<Picture> picture = decode_picture(as_bytes(bytes), options);
+Picture decoded(const std::string& bytes) {
+  const Result<Picture> picture = decode_picture(as_bytes(bytes));
   EXPECT_TRUE(picture) << picture.error().to_string();
   return picture.value_or(Picture());
 }
@@ -56,21 +56,6 @@ TEST(DecodePicture, ReadsInks) {
   Picture expected = {.width = 16, .height = 16};
   for (int i = 0; i < 16 * 16; ++i) expected.rgb.insert(expected.rgb.end(), {200, 100, 0});
   EXPECT_LE(distance(picture, expected), 4);
-}
-
-TEST(DecodePicture, IsSmallerWhereLessIsWanted) {
-  const std::string bytes = made_jpeg(made_picture({.width = 320, .height = 160}, 1));
-  const auto height = [&](std::uint32_t wanted) {
-    return decoded(bytes, {.shorter_side_min = wanted}).height;
-  };
-  EXPECT_EQ(height(0), 160U);
-  EXPECT_EQ(height(81), 160U);
-  EXPECT_EQ(height(80), 80U);
-  EXPECT_EQ(height(40), 40U);
-  EXPECT_EQ(height(1), 20U);
-  EXPECT_LE(distance(decoded(bytes, {.shorter_side_min = 80}),
-                     made_picture({.width = 160, .height = 80}, 1)),
-            8);
 }
 
 TEST(DecodePicture, ReadsPngs) {

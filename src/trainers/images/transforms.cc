@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/random.h"
 #include "trainers/images/picture.h"
@@ -61,15 +62,18 @@ void flip(Picture& picture) {
   }
 }
 
-void write_normalised(const Picture& picture, const Normalisation& normalisation, float* out) {
-  const std::size_t pixels = picture.width * picture.height;
+void normalise(std::span<const std::uint8_t> rgb, const Normalisation& normalisation,
+               std::span<float> out) {
+  // There are only 256 values of each channel, and each is computed once.
+  std::array<std::array<float, 256>, 3> values = {};
   for (std::size_t c = 0; c < 3; ++c) {
-    // There are only 256 values, and each is computed once.
-    std::array<float, 256> values = {};
-    for (std::size_t v = 0; v < values.size(); ++v) {
-      values[v] = (static_cast<float>(v) / 255.0F - normalisation.mean[c]) / normalisation.std[c];
+    for (std::size_t v = 0; v < 256; ++v) {
+      values[c][v] =
+          (static_cast<float>(v) / 255.0F - normalisation.mean[c]) / normalisation.std[c];
     }
-    for (std::size_t i = 0; i < pixels; ++i) out[c * pixels + i] = values[picture.rgb[3 * i + c]];
+  }
+  for (std::size_t i = 0; i + 3 <= rgb.size(); i += 3) {
+    for (std::size_t c = 0; c < 3; ++c) out[i + c] = values[c][rgb[i + c]];
   }
 }
 
@@ -84,10 +88,6 @@ Picture transformed(const Picture& picture, const Transform& transform, Random& 
   Picture result = resize(picture, random_crop(size, transform.crop, random), transform.size);
   if (transform.flips && random.below(2) == 1) flip(result);
   return result;
-}
-
-std::uint32_t shorter_side_wanted(const Transform& transform) {
-  return transform.random ? 0 : static_cast<std::uint32_t>(transform.shorter_side);
 }
 
 }  // namespace outlast::trainers

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/random.h"
 #include "trainers/images/picture.h"
@@ -53,8 +54,9 @@ struct Normalisation {
   std::array<float, 3> mean = {0.485F, 0.456F, 0.406F};
   std::array<float, 3> std = {0.229F, 0.224F, 0.225F};
 };
-// Writes the picture channel after channel (CHW) to `out`, which has room for width * height * 3.
-void write_normalised(const Picture& picture, const Normalisation& normalisation, float* out);
+// Of pixels as a Picture has them, of whatever many; `out` is as long.
+void normalise(std::span<const std::uint8_t> rgb, const Normalisation& normalisation,
+               std::span<float> out);
 
 // All of it, as networks for ImageNet are trained and measured.
 struct Transform {
@@ -67,8 +69,5 @@ struct Transform {
 };
 // The picture as the transform makes it, of exactly its size.
 Picture transformed(const Picture& picture, const Transform& transform, Random& random);
-// What decode_picture() may be told so that nothing is lost that transformed() would use: 0 where
-// any part may be wanted.
-std::uint32_t shorter_side_wanted(const Transform& transform);
 
 }  // namespace outlast::trainers

@@ -68,6 +68,7 @@ Result<cli::ExitCode> run_horses(const cli::Invocation& invocation, cli::Context
   ImageLearnerOptions options;
   OUTLAST_TRY_ASSIGN(options.train, read_train_options(invocation, horses_defaults(),
                                                        free_processors(context.world)));
+  OUTLAST_TRY_ASSIGN(options.decode_ahead, read_decode_ahead(invocation));
   const TrainOptions& train = options.train;
   const std::size_t side =
       static_cast<std::size_t>(invocation.number("image-size").value_or(kHorseSide));
@@ -97,7 +98,8 @@ Result<cli::ExitCode> run_horses(const cli::Invocation& invocation, cli::Context
         return make_image_learner(
             {.model = make_mobilenet_v3_small({.classes = classes, .norm_momentum = 0.1}),
              .train = std::move(images.train),
-             .test = std::move(images.test)},
+             .test = std::move(images.test),
+             .threads = context.world.threads},
             options);
       }));
   plan.begins = [&](JobFolder& folder, std::uint64_t step) {

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "trainers/data/order.h"
+#include "trainers/images/picture_source.h"
+#include "trainers/images/pictures_ahead.h"
+#include "trainers/images/transforms.h"
 #include "trainers/schedule.h"
 #include "trainers/torch/flat_optimizer.h"
 #include "trainers/torch/flat_parameters.h"
@@ -37,6 +42,8 @@ FlatRule rule_of(Optimizer optimizer) {
 }
 
 struct Batch {
+  std::vector<std::uint32_t> wanted;   // pictures, by their numbers
+  std::vector<std::uint32_t> numbers;  // of those that came in their place
   torch::Tensor images;
   torch::Tensor labels;
 };
@@ -51,7 +58,10 @@ class ImageLearner : public Learner {
         flat_(frozen_for_ever(*parts_.model, options), flat_options()),
         optimizer_(flat_, {.rule = rule_of(options.train.optimizer),
                            .momentum = options.train.momentum,
-                           .weight_decay = {options.train.weight_decay}}) {
+                           .weight_decay = {options.train.weight_decay}}),
+        train_ahead_(*parts_.train, parts_.threads,
+                     ahead_options([this](std::uint64_t step) { return train_batch(step); },
+                                   options_.train.total_steps(steps_per_epoch_))) {
     use_threads(options.train.threads);
   }
 
@@ -67,14 +77,14 @@ class ImageLearner : public Learner {
   Result<Evaluation> evaluate() override {
     return torch_call("evaluate", [&]() -> Result<Evaluation> {
       Evaluation evaluation;
-      OUTLAST_TRY(look_at_tests([&](std::span<const std::uint32_t> numbers, const Batch& batch,
-                                    const torch::Tensor& scores) -> Result<void> {
-        evaluation.loss += torch::cross_entropy_loss(scores, batch.labels).item<double>() *
-                           static_cast<double>(numbers.size());
-        evaluation.correct += correct_of(scores, batch);
-        evaluation.examples += numbers.size();
-        return {};
-      }));
+      OUTLAST_TRY(
+          look_at_tests([&](const Batch& batch, const torch::Tensor& scores) -> Result<void> {
+            evaluation.loss += torch::cross_entropy_loss(scores, batch.labels).item<double>() *
+                               static_cast<double>(batch.numbers.size());
+            evaluation.correct += correct_of(scores, batch);
+            evaluation.examples += batch.numbers.size();
+            return {};
+          }));
       if (evaluation.examples > 0) evaluation.loss /= static_cast<double>(evaluation.examples);
       return evaluation;
     });
@@ -82,14 +92,15 @@ class ImageLearner : public Learner {
 
   Result<void> predict(const PredictionSink& sink) override {
     return torch_call("predict", [&]() -> Result<void> {
-      return look_at_tests([&](std::span<const std::uint32_t> numbers, const Batch& batch,
-                               const torch::Tensor& scores) -> Result<void> {
+      return look_at_tests([&](const Batch& batch, const torch::Tensor& scores) -> Result<void> {
         const auto [best, classes] = torch::softmax(scores, 1).max(1);
         const std::vector<std::string>& names = parts_.test->class_names();
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
+        for (std::size_t i = 0; i < batch.numbers.size(); ++i) {
+          // Nothing can be said of a damaged picture, least of all what another one shows.
+          if (batch.numbers[i] != batch.wanted[i]) continue;
           const auto at = static_cast<std::int64_t>(i);
           OUTLAST_TRY(sink(
-              {.example = parts_.test->name(numbers[i]),
+              {.example = parts_.test->name(batch.numbers[i]),
                .label = names[static_cast<std::size_t>(classes[at].item<std::int64_t>())],
                .probability = best[at].item<double>(),
                .truth = names[static_cast<std::size_t>(batch.labels[at].item<std::int64_t>())]}));
@@ -97,6 +108,16 @@ class ImageLearner : public Learner {
         return {};
       });
     });
+  }
+
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes;
+    for (const PictureSource* pictures : {parts_.train.get(), parts_.test.get()}) {
+      if (std::optional<std::string> damage = pictures->damage()) {
+        notes.push_back(*std::move(damage));
+      }
+    }
+    return notes;
   }
 
   Weights weights() const override { return weights_of(*parts_.model); }
@@ -137,11 +158,8 @@ class ImageLearner : public Learner {
   }
 
   Result<StepReport> one_step(std::uint64_t number) {
-    const std::uint64_t epoch = number / steps_per_epoch_;
-    const std::vector<std::uint32_t> numbers = numbers_of(number);
-    OUTLAST_TRY_ASSIGN(
-        const Batch batch,
-        read(*parts_.train, numbers, mix_seed({.a = options_.train.seed, .b = epoch, .c = 1})));
+    OUTLAST_TRY_ASSIGN(PictureBatch pictures, train_ahead_.take(number));
+    const Batch batch = tensors_of(std::move(pictures), *parts_.train);
     const bool body_learns = body_learns_at(number);
     parts_.model->train(body_learns);
     flat_.set_trainable(kBody, body_learns);
@@ -160,12 +178,12 @@ class ImageLearner : public Learner {
       optimizer_.update(kBody, {.learning_rate = rate, .count = number - unfreeze_step() + 1});
     }
     return StepReport{.loss = loss.item<double>(),
-                      .examples = numbers.size(),
+                      .examples = batch.numbers.size(),
                       .correct = correct_of(scores, batch)};
   }
 
   // Which pictures a step learns from.
-  std::vector<std::uint32_t> numbers_of(std::uint64_t step) {
+  WantedBatch train_batch(std::uint64_t step) {
     const std::uint64_t epoch = step / steps_per_epoch_;
     if (order_.empty() || order_epoch_ != epoch) {
       order_ = epoch_order(
@@ -175,36 +193,56 @@ class ImageLearner : public Learner {
     const std::uint64_t begin = step % steps_per_epoch_ * options_.train.batch_size;
     const std::uint64_t end =
         std::min<std::uint64_t>(begin + options_.train.batch_size, order_.size());
-    return {order_.begin() + static_cast<std::ptrdiff_t>(begin),
-            order_.begin() + static_cast<std::ptrdiff_t>(end)};
+    return {.numbers = {order_.begin() + static_cast<std::ptrdiff_t>(begin),
+                        order_.begin() + static_cast<std::ptrdiff_t>(end)},
+            .seed = mix_seed({.a = options_.train.seed, .b = epoch, .c = 1})};
   }
 
-  Result<Batch> read(ImageBatches& from, std::span<const std::uint32_t> numbers,
-                     std::optional<std::uint64_t> seed) const {
-    const auto count = static_cast<std::int64_t>(numbers.size());
+  // How pictures are read ahead. The thread that computes helps when it has to wait.
+  PicturesAheadOptions ahead_options(const std::function<WantedBatch(std::uint64_t)>& batch,
+                                     std::uint64_t end) const {
+    const unsigned threads = std::max(options_.train.threads, 1U);
+    return {.batch = batch,
+            .end = end,
+            .ahead = options_.decode_ahead,
+            .workers = options_.decode_ahead == 0 ? threads - 1 : threads};
+  }
+
+  Batch tensors_of(PictureBatch pictures, const PictureSource& from) const {
+    const auto count = static_cast<std::int64_t>(pictures.numbers.size());
     const auto side = static_cast<std::int64_t>(from.side());
     const torch::Tensor images = torch::empty({count, side, side, 3}, torch::kFloat32);
+    normalise(pictures.rgb, from.normalisation(),
+              {images.data_ptr<float>(), static_cast<std::size_t>(images.numel())});
     const torch::Tensor labels = torch::empty({count}, torch::kInt64);
-    OUTLAST_TRY(
-        from.read(numbers, seed,
-                  {.pixels = {images.data_ptr<float>(), static_cast<std::size_t>(images.numel())},
-                   .labels = {labels.data_ptr<std::int64_t>(), numbers.size()}}));
+    std::ranges::copy(pictures.labels, labels.data_ptr<std::int64_t>());
     const torch::Tensor ordered = images.permute({0, 3, 1, 2});
-    return Batch{.images = options_.channels_last ? ordered : ordered.contiguous(),
-                 .labels = labels};
+    return {.wanted = std::move(pictures.wanted),
+            .numbers = std::move(pictures.numbers),
+            .images = options_.channels_last ? ordered : ordered.contiguous(),
+            .labels = labels};
+  }
+
+  WantedBatch test_batch(std::uint64_t number) const {
+    const auto begin = static_cast<std::uint32_t>(number * kTestBatch);
+    WantedBatch wanted;
+    wanted.numbers.resize(std::min(kTestBatch, parts_.test->count() - begin));
+    std::iota(wanted.numbers.begin(), wanted.numbers.end(), begin);
+    return wanted;
   }
 
   template <class Look>
   Result<void> look_at_tests(const Look& look) {
     const torch::NoGradGuard no_gradients;
     parts_.model->eval();
-    std::vector<std::uint32_t> numbers;
-    for (std::uint32_t begin = 0; begin < parts_.test->count(); begin += kTestBatch) {
-      numbers.clear();
-      const std::uint32_t end = std::min(begin + kTestBatch, parts_.test->count());
-      for (std::uint32_t number = begin; number < end; ++number) numbers.push_back(number);
-      OUTLAST_TRY_ASSIGN(const Batch batch, read(*parts_.test, numbers, std::nullopt));
-      OUTLAST_TRY(look(numbers, batch, parts_.model->forward(batch.images)));
+    const std::uint64_t batches = (parts_.test->count() + kTestBatch - 1) / kTestBatch;
+    PicturesAhead tests(
+        *parts_.test, parts_.threads,
+        ahead_options([this](std::uint64_t number) { return test_batch(number); }, batches));
+    for (std::uint64_t number = 0; number < batches; ++number) {
+      OUTLAST_TRY_ASSIGN(PictureBatch pictures, tests.take(number));
+      const Batch batch = tensors_of(std::move(pictures), *parts_.test);
+      OUTLAST_TRY(look(batch, parts_.model->forward(batch.images)));
     }
     return {};
   }
@@ -215,12 +253,13 @@ class ImageLearner : public Learner {
   }
 
   ImageLearnerParts parts_;
-  ImageLearnerOptions options_;
-  std::uint64_t steps_per_epoch_;
+  const ImageLearnerOptions options_;
+  const std::uint64_t steps_per_epoch_;
   FlatParameters flat_;
   FlatOptimizer optimizer_;
   std::vector<std::uint32_t> order_;  // of order_epoch_; empty: of none yet
   std::uint64_t order_epoch_ = 0;
+  PicturesAhead train_ahead_;
 };
 
 }  // namespace

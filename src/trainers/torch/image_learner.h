@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
+#include "sys/threads.h"
+#include "trainers/images/picture_source.h"
 #include "trainers/learner.h"
-#include "trainers/torch/image_batches.h"
 #include "trainers/train_options.h"
 
 namespace outlast::trainers {
@@ -22,12 +24,15 @@ struct ImageLearnerOptions {
   std::optional<std::uint64_t> unfreeze_epoch = {};
   // Weights that are loaded may have another number of classes: the head stays new then.
   bool may_have_new_head = false;
+  // Batches that are read, by as many threads as compute, while others are learnt from; 0: none.
+  std::size_t decode_ahead = 2;
 };
 
 struct ImageLearnerParts {
   std::shared_ptr<ImageModel> model;  // the learner's from now on
-  std::unique_ptr<ImageBatches> train;
-  std::unique_ptr<ImageBatches> test;
+  std::unique_ptr<PictureSource> train;
+  std::unique_ptr<PictureSource> test;
+  sys::Threads& threads;  // outlive the learner
 };
 
 struct EpochSize {

@@ -13,7 +13,10 @@
 #include <vector>
 
 #include "sdk/snapshots.h"
+#include "sys/posix_world.h"
+#include "sys/threads.h"
 #include "trainers/data/synthetic.h"
+#include "trainers/images/memory_pictures.h"
 #include "trainers/torch/mobilenet_v3.h"
 #include "trainers/torch/resnet.h"
 #include "trainers/torch/torch_run.h"
@@ -34,9 +37,10 @@ struct Case {
   std::uint64_t seed = 7;
   std::size_t classes = 3;
   bool may_have_new_head = false;
+  std::size_t decode_ahead = 2;
 };
 
-std::unique_ptr<Learner> make_learner(const Case& wanted) {
+std::unique_ptr<Learner> make_learner(const Case& wanted, sys::Threads& threads) {
   ImageData data =
       synthetic_images({.classes = wanted.classes, .train_count = 24, .test_count = 8, .seed = 3});
   ImageLearnerOptions options;
@@ -51,13 +55,15 @@ std::unique_ptr<Learner> make_learner(const Case& wanted) {
   options.is_frozen = wanted.is_frozen;
   options.unfreeze_epoch = wanted.unfreeze_epoch;
   options.may_have_new_head = wanted.may_have_new_head;
+  options.decode_ahead = wanted.decode_ahead;
   seed_first_weights(wanted.seed);
   const auto classes = static_cast<std::int64_t>(wanted.classes);
   return make_image_learner(
       {.model = wanted.net == Net::kMobilenet ? make_mobilenet_v3_small({.classes = classes})
                                               : make_resnet(ResnetKind::kResnet20, classes),
-       .train = batches_in_memory(std::move(data.train), {}),
-       .test = batches_in_memory(std::move(data.test), {})},
+       .train = pictures_in_memory(std::move(data.train), {}),
+       .test = pictures_in_memory(std::move(data.test), {}),
+       .threads = threads},
       options);
 }
 
@@ -69,6 +75,10 @@ class ImageLearning : public testing::Test {
     folder_ = ::mkdtemp(folder_.data());
   }
   ~ImageLearning() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<Learner> make_learner(const Case& wanted) {
+    return trainers::make_learner(wanted, real_.world().threads);
+  }
 
   // Trains with a new learner and a new process' snapshots after each of these steps.
   Weights train(const Case& wanted, const std::set<std::uint64_t>& interruptions) {
@@ -96,6 +106,7 @@ class ImageLearning : public testing::Test {
     EXPECT_NE(whole, train(other, {}));
   }
 
+  sys::RealWorld real_;
   std::string folder_;
   int runs_ = 0;
 };
@@ -110,6 +121,18 @@ TEST_F(ImageLearning, InterruptedAdamWithDropoutEndsWithTheSameBits) {
 
 TEST_F(ImageLearning, InterruptedBeforeAndAfterUnfreezingEndsWithTheSameBits) {
   expect_same_bits({.optimizer = Optimizer::kAdam, .is_frozen = true, .unfreeze_epoch = 1});
+}
+
+TEST_F(ImageLearning, ReadingAheadOrNotEndsWithTheSameBits) {
+  const Weights without = train({.decode_ahead = 0}, {});
+  EXPECT_EQ(without, train({.decode_ahead = 1}, {2}));
+  EXPECT_EQ(without, train({.decode_ahead = 7}, {}));
+}
+
+// As SIGTERM does it: batches are being read when the learner goes.
+TEST_F(ImageLearning, MayEndInTheMiddle) {
+  const std::unique_ptr<Learner> learner = make_learner({.decode_ahead = 50});
+  EXPECT_TRUE(learner->step(1));
 }
 
 TEST_F(ImageLearning, WhatIsFrozenKeepsEveryBitAndHasNoMomentum) {

@@ -9,9 +9,10 @@
 #include "trainers/data/cifar.h"
 #include "trainers/data/synthetic.h"
 #include "trainers/data_place.h"
+#include "trainers/images/folder_pictures.h"
 #include "trainers/images/image_folder.h"
+#include "trainers/images/memory_pictures.h"
 #include "trainers/images/transforms.h"
-#include "trainers/torch/folder_batches.h"
 
 namespace outlast::trainers {
 
@@ -20,10 +21,11 @@ namespace {
 constexpr std::string_view kCifar = "cifar10:";
 constexpr std::size_t kSyntheticTrain = 600;
 constexpr std::size_t kSyntheticTest = 200;
+constexpr std::uint64_t kAheadMax = 100;
 
 OpenedImages in_memory(ImageData data) {
-  return {.train = batches_in_memory(std::move(data.train), {}),
-          .test = batches_in_memory(std::move(data.test), {}),
+  return {.train = pictures_in_memory(std::move(data.train), {}),
+          .test = pictures_in_memory(std::move(data.test), {}),
           .from = std::move(data.from)};
 }
 
@@ -43,16 +45,15 @@ Result<OpenedImages> in_folder(const ImagePlace& place, cli::Context& context) {
       .random = false,
       .size = size,
       .shorter_side = static_cast<std::size_t>(static_cast<double>(place.side) * place.margin)};
-  const auto part = [&](std::vector<ImageFile> files) {
-    return batches_in_folder(context.world.files, {.folder = found.folder,
-                                                   .class_names = found.class_names,
-                                                   .files = std::move(files),
-                                                   .training = training,
-                                                   .evaluation = evaluation,
-                                                   .is_strict = place.is_strict});
+  const auto part = [&](std::vector<ImageFile> files, const Transform& transform) {
+    return pictures_in_folder(context.world.files, {.folder = found.folder,
+                                                    .class_names = found.class_names,
+                                                    .files = std::move(files),
+                                                    .transform = transform,
+                                                    .is_strict = place.is_strict});
   };
-  return OpenedImages{.train = part(std::move(found.train)),
-                      .test = part(std::move(found.test)),
+  return OpenedImages{.train = part(std::move(found.train), training),
+                      .test = part(std::move(found.test), evaluation),
                       .from = place.place};
 }
 
@@ -79,6 +80,15 @@ Result<OpenedImages> open_images(const ImagePlace& place, cli::Context& context)
     return in_memory(std::move(data));
   }
   return in_folder(place, context);
+}
+
+Result<std::size_t> read_decode_ahead(const cli::Invocation& invocation) {
+  const std::uint64_t given = invocation.number("decode-ahead").value_or(2);
+  if (given > kAheadMax) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("--decode-ahead must be from 0 to {}, not {}", kAheadMax, given));
+  }
+  return static_cast<std::size_t>(given);
 }
 
 }  // namespace outlast::trainers

@@ -6,8 +6,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/program/command_line.h"
 #include "cli/program/command_spec.h"
-#include "trainers/torch/image_batches.h"
+#include "trainers/images/picture_source.h"
 
 namespace outlast::trainers {
 
@@ -26,12 +27,15 @@ struct ImagePlace {
 };
 
 struct OpenedImages {
-  std::unique_ptr<ImageBatches> train;
-  std::unique_ptr<ImageBatches> test;
+  std::unique_ptr<PictureSource> train;
+  std::unique_ptr<PictureSource> test;
   std::string from;  // for people: a path, or that it is made up
 };
 
 // kNotFound, with what belongs where, if there are no pictures; kCorrupt if they are damaged.
 Result<OpenedImages> open_images(const ImagePlace& place, cli::Context& context);
+
+// How many batches --decode-ahead wants to be read ahead of the step.
+Result<std::size_t> read_decode_ahead(const cli::Invocation& invocation);
 
 }  // namespace outlast::trainers

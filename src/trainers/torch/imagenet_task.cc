@@ -60,6 +60,7 @@ Result<ImagenetOptions> read_imagenet_options(const cli::Invocation& invocation,
   learner.may_have_new_head = learner.train.mode == Mode::kTrain;
   learner.unfreeze_epoch = invocation.number("unfreeze-epoch");
   learner.is_frozen = invocation.flag("freeze") || learner.unfreeze_epoch.has_value();
+  OUTLAST_TRY_ASSIGN(learner.decode_ahead, read_decode_ahead(invocation));
   options.side =
       static_cast<std::size_t>(invocation.number("image-size").value_or(architecture.side));
   if (options.side < 32 || options.side > 4096) {
@@ -109,7 +110,8 @@ Result<cli::ExitCode> run_imagenet(const cli::Invocation& invocation, cli::Conte
                            static_cast<std::int64_t>(images.train->class_names().size());
                        return make_image_learner({.model = make_resnet(architecture.kind, classes),
                                                   .train = std::move(images.train),
-                                                  .test = std::move(images.test)},
+                                                  .test = std::move(images.test),
+                                                  .threads = context.world.threads},
                                                  options.learner);
                      }));
   return run_task(*learner, plan, context);

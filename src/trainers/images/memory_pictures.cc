@@ -1,21 +1,30 @@
-#include "trainers/torch/image_batches.h"
+#include "trainers/images/memory_pictures.h"
 
 #include <fmt/core.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/random.h"
+#include "base/result.h"
+#include "trainers/data/image_set.h"
 #include "trainers/data/order.h"
+#include "trainers/images/picture_source.h"
+#include "trainers/images/transforms.h"
 
 namespace outlast::trainers {
-
 namespace {
 
-class MemoryBatches : public ImageBatches {
+class MemoryPictures : public PictureSource {
  public:
-  MemoryBatches(ImageSet images, const MemoryBatchOptions& options)
-      : images_(std::move(images)), options_(options), table_(options.norm) {
+  MemoryPictures(ImageSet images, const MemoryPictureOptions& options)
+      : images_(std::move(images)), options_(options) {
     OUTLAST_CHECK(images_.channels == 3 && images_.width == images_.height,
                   "pictures of {} x {} pixels and {} channels", images_.width, images_.height,
                   images_.channels);
@@ -23,19 +32,16 @@ class MemoryBatches : public ImageBatches {
 
   std::uint32_t count() const override { return static_cast<std::uint32_t>(images_.count()); }
   std::size_t side() const override { return images_.width; }
+  const Normalisation& normalisation() const override { return options_.normalisation; }
   const std::vector<std::string>& class_names() const override { return images_.class_names; }
   std::string name(std::uint32_t number) const override { return fmt::format("{}", number); }
+  std::int64_t label(std::uint32_t number) const override { return images_.labels[number]; }
 
-  Result<void> read(std::span<const std::uint32_t> numbers, std::optional<std::uint64_t> seed,
-                    const BatchPlace& place) override {
-    const std::size_t size = images_.image_bytes();
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      place.labels[i] = images_.labels[numbers[i]];
-      Change change;
-      if (seed) change = draw(mix_seed({.a = *seed, .b = numbers[i]}));
-      put(images_.image(numbers[i]), change, place.pixels.subspan(i * size, size));
-    }
-    return {};
+  Result<std::uint32_t> read(const PictureRequest& request, std::span<std::uint8_t> rgb) override {
+    Change change;
+    if (request.seed) change = draw(mix_seed({.a = *request.seed, .b = request.number}));
+    put(images_.image(request.number), change, rgb);
+    return request.number;
   }
 
  private:
@@ -56,7 +62,7 @@ class MemoryBatches : public ImageBatches {
   }
 
   void put(std::span<const std::uint8_t> image, const Change& change,
-           std::span<float> pixels) const {
+           std::span<std::uint8_t> rgb) const {
     const auto side = static_cast<std::int64_t>(images_.width);
     std::size_t next = 0;
     for (std::int64_t row = 0; row < side; ++row) {
@@ -69,32 +75,21 @@ class MemoryBatches : public ImageBatches {
         for (std::int64_t channel = 0; channel < 3; ++channel) {
           const auto at =
               static_cast<std::size_t>((channel * side + from_row) * side + from_column);
-          pixels[next++] =
-              table_(static_cast<std::size_t>(channel), is_inside ? image[at] : std::uint8_t{0});
+          rgb[next++] = is_inside ? image[at] : std::uint8_t{0};
         }
       }
     }
   }
 
-  ImageSet images_;
-  MemoryBatchOptions options_;
-  NormTable table_;
+  const ImageSet images_;
+  const MemoryPictureOptions options_;
 };
 
 }  // namespace
 
-NormTable::NormTable(const ChannelNorm& norm) {
-  for (std::size_t channel = 0; channel < 3; ++channel) {
-    for (std::size_t value = 0; value < 256; ++value) {
-      values_[channel * 256 + value] =
-          (static_cast<float>(value) / 255.0F - norm.mean[channel]) / norm.deviation[channel];
-    }
-  }
-}
-
-std::unique_ptr<ImageBatches> batches_in_memory(ImageSet images,
-                                                const MemoryBatchOptions& options) {
-  return std::make_unique<MemoryBatches>(std::move(images), options);
+std::unique_ptr<PictureSource> pictures_in_memory(ImageSet images,
+                                                  const MemoryPictureOptions& options) {
+  return std::make_unique<MemoryPictures>(std::move(images), options);
 }
 
 }  // namespace outlast::trainers
