@@ -3,7 +3,7 @@
 
 Run by './dev bench census'. The same people, and exactly the configurations that 'outlast-train census' drew: in
 scikit-learn's RandomizedSearchCV, over XGBoost's classifier with one thread, and over scikit-learn's own gradient
-boosting, which takes minutes for each. Folds are of the same number and kind (stratified, shuffled). Each side
+boosting, which takes half a minute for each. Folds are of the same number and kind (stratified, shuffled). Each side
 trains the best configuration on everybody in the end. Our seconds are the whole program's, theirs begin when
 packages are loaded and the people are read.
 """
@@ -150,7 +150,7 @@ def main():
     parser.add_argument("--xgboost", type=int, default=20, metavar="N",
                         help="configurations to try on both sides against XGBoost in Python; 0 leaves it out")
     parser.add_argument("--scikit", type=int, default=4, metavar="N",
-                        help="the same against scikit-learn's gradient boosting, about a minute each")
+                        help="the same against scikit-learn's gradient boosting, half a minute each")
     options = parser.parse_args()
     options.program = str(pathlib.Path(options.program).resolve())
     options.data = options.data or os.path.join(os.environ.get("OUTLAST_TEST_DATA", "."), "adult")
