@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trainers/metrics.h"
 
@@ -28,6 +29,7 @@ struct Curve {
   std::string_view name = {};
   std::string_view colour = {};
   bool dots = false;
+  bool line = true;
 };
 
 struct Panel {
@@ -83,18 +85,29 @@ Span values_of(const Metrics& metrics, const Panel& panel) {
                   distance};
 }
 
+bool has_values(const Metrics& metrics, const Panel& panel) {
+  return std::any_of(metrics.points().begin(), metrics.points().end(), [&](const auto& point) {
+    return std::any_of(panel.curves.begin(), panel.curves.end(),
+                       [&](const Curve& curve) { return (point.*curve.member).has_value(); });
+  });
+}
+
 class Drawing {
  public:
-  Drawing(const Metrics& metrics, const Panel& panel, double epochs)
-      : metrics_(metrics), panel_(panel), epochs_(epochs), span_(values_of(metrics, panel)) {}
+  Drawing(const Metrics& metrics, const Panel& panel, const PlotWords& words, double epochs)
+      : metrics_(metrics),
+        panel_(panel),
+        words_(words),
+        epochs_(epochs),
+        span_(values_of(metrics, panel)) {}
 
   std::string svg() const {
     std::string text = grid();
     double legend = kLeft;
     for (const Curve& curve : panel_.curves) {
       text += line(curve);
-      text += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" fill=\"{}\">{}</text>\n", legend,
-                          panel_.top - 8, curve.colour, curve.name);
+      text += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" fill=\"{}\">{}, {}</text>\n", legend,
+                          panel_.top - 8, curve.colour, panel_.name, escaped(curve.name));
       legend += 150;
     }
     return text;
@@ -120,8 +133,9 @@ class Drawing {
       text += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{:.3g}</text>\n",
                           x(epoch), panel_.top + kPanelHeight + 16, epoch);
     }
-    return text + fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">epoch</text>\n",
-                              kWidth - kRight, panel_.top + kPanelHeight + 30);
+    return text + fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n",
+                              kWidth - kRight, panel_.top + kPanelHeight + 30,
+                              escaped(words_.axis));
   }
 
   std::string line(const Curve& curve) const {
@@ -136,40 +150,45 @@ class Drawing {
                             x(point.epoch), y(*value), curve.colour);
       }
     }
-    if (path.empty()) return "";
+    if (path.empty() || !curve.line) return dots;
     return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"/>\n{}",
                        path, curve.colour, dots);
   }
 
   const Metrics& metrics_;
   const Panel& panel_;
+  const PlotWords& words_;
   double epochs_;
   Span span_;
 };
 
 }  // namespace
 
-std::string plot_svg(const Metrics& metrics, std::string_view title) {
-  const std::array<Panel, 2> panels = {
-      Panel{.name = "loss",
-            .top = kTop + 16,
-            .curves = {Curve{&MetricsPoint::loss, "loss, training", "#1f77b4"},
-                       Curve{&MetricsPoint::test_loss, "loss, test", "#d62728", true}}},
-      Panel{.name = "accuracy",
-            .top = kTop + kPanelHeight + kGap + 16,
-            .curves = {Curve{&MetricsPoint::accuracy, "accuracy, training", "#1f77b4"},
-                       Curve{&MetricsPoint::test_accuracy, "accuracy, test", "#d62728", true}}}};
+std::string plot_svg(const Metrics& metrics, const PlotWords& words) {
+  const auto panel = [&](std::string_view name, Member training, Member test) {
+    return Panel{.name = name,
+                 .curves = {Curve{training, words.training, "#1f77b4"},
+                            Curve{test, words.test, "#d62728", true, !words.test_is_dots}}};
+  };
+  std::vector<Panel> panels;
+  for (Panel& one : std::array<Panel, 2>{
+           panel("loss", &MetricsPoint::loss, &MetricsPoint::test_loss),
+           panel("accuracy", &MetricsPoint::accuracy, &MetricsPoint::test_accuracy)}) {
+    if (!has_values(metrics, one)) continue;
+    one.top = kTop + 16 + static_cast<double>(panels.size()) * (kPanelHeight + kGap);
+    panels.push_back(one);
+  }
   double epochs = 0;
   for (const MetricsPoint& point : metrics.points()) epochs = std::max(epochs, point.epoch);
   if (epochs <= 0) epochs = 1;
-  const double height = kTop + 2 * (kPanelHeight + kGap) + 8;
+  const double height = kTop + static_cast<double>(panels.size()) * (kPanelHeight + kGap) + 8;
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" "
       "font-family=\"sans-serif\" font-size=\"12\" fill=\"#333\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
       "<text x=\"{:.0f}\" y=\"24\" font-size=\"15\">{}</text>\n",
-      kWidth, height, kLeft, escaped(title));
-  for (const Panel& panel : panels) text += Drawing(metrics, panel, epochs).svg();
+      kWidth, height, kLeft, escaped(words.title));
+  for (const Panel& one : panels) text += Drawing(metrics, one, words, epochs).svg();
   return text + "</svg>\n";
 }
 

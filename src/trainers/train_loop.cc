@@ -175,9 +175,8 @@ class Training {
 
   Result<void> write_metrics() {
     OUTLAST_TRY(folder_.write(folder_.metrics_path(), state_.metrics().text()));
-    return folder_.write(
-        folder_.plot_path(),
-        plot_svg(state_.metrics(), fmt::format("{}: {}", plan_.options.task, plan_.data_from)));
+    const std::string title = fmt::format("{}: {}", plan_.options.task, plan_.data_from);
+    return folder_.write(folder_.plot_path(), plot_svg(state_.metrics(), {.title = title}));
   }
 
   Result<cli::ExitCode> left(std::uint64_t step) {

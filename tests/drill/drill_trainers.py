@@ -25,7 +25,7 @@ class Cifar10(TrainerTest):
 class Census(TrainerTest):
     def test_with_notice(self):
         # A search counts configurations, and says nothing of steps.
-        self.survives("census", "--search", "60", "--threads", "1", expect="resumed,identical")
+        self.survives("census", "--search", "120", "--threads", "1", expect="resumed,identical")
 
 
 class Imagenet(TrainerTest):

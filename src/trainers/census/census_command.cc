@@ -134,6 +134,7 @@ Result<cli::ExitCode> train_by_search(const CensusData& data, const CensusOption
                 {.validation = validation,
                  .folder = folder,
                  .hyper_parameters = hyper_parameters(options),
+                 .data_from = data.from,
                  .threads = options.threads,
                  .finish = finish},
                 context);
@@ -142,15 +143,19 @@ Result<cli::ExitCode> train_by_search(const CensusData& data, const CensusOption
 Result<cli::ExitCode> train_one(const CensusData& data, const CensusOptions& options,
                                 JobFolder& folder, cli::Context& context) {
   OUTLAST_TRY_ASSIGN(const CensusLesson lesson, CensusLesson::make(data.train));
+  OUTLAST_TRY_ASSIGN(const CensusExam exam, CensusExam::make(lesson.encoding, data.test));
   const auto finish = [&](Booster& booster) {
     return finish_census(booster, lesson.encoding, data.test,
                          {.configuration = options.configuration}, options, context);
   };
   return fit({.lesson = lesson,
+              .exam = exam,
+              .data_from = data.from,
               .configuration = options.configuration,
               .folder = folder,
               .hyper_parameters = hyper_parameters(options),
               .checkpoint_steps = options.checkpoint_steps,
+              .eval_steps = options.eval_steps,
               .finish = finish},
              context);
 }
@@ -226,7 +231,9 @@ cli::CommandSpec census_command() {
            "adult.test. "
            "With --search it first tries random configurations (learning rate 0.01 to 0.19, depth "
            "3 to 7, min split 2 to 6, min leaf 1 to 3, trees 80 to 200) by cross-validation, on "
-           "all processors, and trains the best.",
+           "all processors, and trains the best. The search grows the trees in code of its own, "
+           "which "
+           "is faster and keeps no model; the one that is kept is XGBoost's.",
            "A search is saved after every configuration, a training without one after every "
            "--checkpoint-steps trees. Whatever is interrupted goes on when it is started again "
            "with the same options, and ends with the same model, byte for byte.",

@@ -156,12 +156,14 @@ TEST_F(CensusCommandTest, ASearchThatLostItsLastConfigurationsEndsWithTheSameMod
   EXPECT_NE(whole.after("result"), "");
   EXPECT_EQ(content(path("broken/model.json")), content(path("whole/model.json")));
   EXPECT_EQ(content(path("broken/metrics.jsonl")), content(path("whole/metrics.jsonl")));
+  EXPECT_EQ(content(path("broken/plot.svg")), content(path("whole/plot.svg")));
+  EXPECT_NE(content(path("whole/plot.svg")).find("best so far"), std::string::npos);
 }
 
 TEST_F(CensusCommandTest, ATrainingThatLostItsLastTreesEndsWithTheSameModel) {
   const auto words = [&](const std::string& job) {
-    return std::vector<std::string>{"--job-dir",          path(job), "--trees", "12",
-                                    "--checkpoint-steps", "5"};
+    return std::vector<std::string>{"--job-dir",          path(job), "--trees",      "11",
+                                    "--checkpoint-steps", "5",       "--eval-steps", "3"};
   };
   const CensusRun whole = run(words("whole"));
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
@@ -170,9 +172,15 @@ TEST_F(CensusCommandTest, ATrainingThatLostItsLastTreesEndsWithTheSameModel) {
   ASSERT_GT(forget_newest(path("broken/checkpoints")), 1U);
   const CensusRun resumed = run(words("broken"));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_NE(resumed.err.find("resuming from tree 10 of 12"), std::string::npos) << resumed.err;
+  EXPECT_NE(resumed.err.find("resuming from tree 10 of 11"), std::string::npos) << resumed.err;
   EXPECT_EQ(resumed.after("result"), whole.after("result"));
   EXPECT_EQ(content(path("broken/model.json")), content(path("whole/model.json")));
+  const std::string metrics = content(path("whole/metrics.jsonl"));
+  EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 4) << metrics;  // 3, 6, 9 and 11
+  EXPECT_NE(metrics.find(R"("test_accuracy":0.)"), std::string::npos) << metrics;
+  EXPECT_EQ(content(path("broken/metrics.jsonl")), metrics);
+  EXPECT_EQ(content(path("broken/plot.svg")), content(path("whole/plot.svg")));
+  EXPECT_NE(content(path("whole/plot.svg")).find(">trees<"), std::string::npos);
 }
 
 TEST_F(CensusCommandTest, RefusesToGoOnWithOtherHyperParametersAndSaysBoth) {
@@ -214,6 +222,7 @@ TEST_F(CensusCommandTest, SaysWhatIsMissingOrWrong) {
   says({"--job-dir", path("job"), "--data", path("empty")}, "--download fetches");
   says({"--job-dir", path("job"), "--mode", "evaluate"}, "there is no model");
   says({"--job-dir", path("job"), "--search", "0"}, "--search must be from 1");
+  says({"--job-dir", path("job"), "--eval-steps", "0"}, "--eval-steps must be from 1");
   says({"--job-dir", path("job"), "--search", "3", "--cv-iterations", "4"}, "two names of one");
   says({"--job-dir", path("job"), "--search", "3", "--depth", "4"}, "--depth has no effect");
   says({"--job-dir", path("job"), "--learning-rate", "0.125"}, "in steps of 0.01");

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,11 +35,20 @@ Result<CensusLesson> CensusLesson::make(const CensusTable& table) {
   const std::vector<std::uint32_t> rows = census_rows(table);
   CensusEncoding encoding = learn_census_encoding(table, rows);
   const std::vector<float> values = encode_census(encoding, table, rows);
-  const std::vector<float> labels = census_labels(table, rows);
+  std::vector<float> labels = census_labels(table, rows);
   OUTLAST_TRY_ASSIGN(
       BoostingMatrix matrix,
       BoostingMatrix::quantised({.values = values, .columns = kCensusColumns, .labels = labels}));
-  return CensusLesson{.encoding = std::move(encoding), .matrix = std::move(matrix)};
+  return CensusLesson{
+      .encoding = std::move(encoding), .matrix = std::move(matrix), .labels = std::move(labels)};
+}
+
+Result<CensusExam> CensusExam::make(const CensusEncoding& encoding, const CensusTable& table) {
+  const std::vector<std::uint32_t> rows = census_rows(table);
+  const std::vector<float> values = encode_census(encoding, table, rows);
+  OUTLAST_TRY_ASSIGN(BoostingMatrix matrix,
+                     BoostingMatrix::plain({.values = values, .columns = kCensusColumns}));
+  return CensusExam{.matrix = std::move(matrix), .labels = census_labels(table, rows)};
 }
 
 Result<Booster> fit_census(const CensusLesson& lesson, const Configuration& configuration) {
@@ -64,9 +74,7 @@ Result<std::vector<float>> census_margins(const Booster& booster, const CensusTa
   return booster.margins(matrix);
 }
 
-Result<Evaluation> evaluate_census(const Booster& booster, const CensusTable& table) {
-  OUTLAST_TRY_ASSIGN(const std::vector<float> margins, census_margins(booster, table));
-  const std::vector<float> labels = census_labels(table, census_rows(table));
+Evaluation evaluate_margins(std::span<const float> margins, std::span<const float> labels) {
   double loss = 0;
   for (std::size_t row = 0; row < labels.size(); ++row) {
     const double margin = labels[row] > 0 ? margins[row] : -margins[row];
@@ -75,6 +83,11 @@ Result<Evaluation> evaluate_census(const Booster& booster, const CensusTable& ta
   return Evaluation{.loss = loss / static_cast<double>(labels.size()),
                     .examples = labels.size(),
                     .correct = count_correct(margins, labels)};
+}
+
+Result<Evaluation> evaluate_census(const Booster& booster, const CensusTable& table) {
+  OUTLAST_TRY_ASSIGN(const std::vector<float> margins, census_margins(booster, table));
+  return evaluate_margins(margins, census_labels(table, census_rows(table)));
 }
 
 Result<std::string> census_model_bytes(Booster& booster, const CensusEncoding& encoding,

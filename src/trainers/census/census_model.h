@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +19,17 @@ namespace outlast::trainers {
 struct CensusLesson {
   CensusEncoding encoding = {};
   BoostingMatrix matrix;
+  std::vector<float> labels = {};
 
   static Result<CensusLesson> make(const CensusTable& table);
+};
+
+// All people of another table, as what a booster is asked about. Immutable after construction.
+struct CensusExam {
+  BoostingMatrix matrix;
+  std::vector<float> labels = {};
+
+  static Result<CensusExam> make(const CensusEncoding& encoding, const CensusTable& table);
 };
 
 // Learns from all of them, trees as many as the configuration says.
@@ -29,6 +38,8 @@ Result<Booster> fit_census(const CensusLesson& lesson, const Configuration& conf
 // For each person how likely they earn more: above 0, more likely than not. kCorrupt if the booster
 // has no encoding in it, or is of other columns: it is somebody else's model.
 Result<std::vector<float>> census_margins(const Booster& booster, const CensusTable& table);
+// How well the margins tell these labels.
+Evaluation evaluate_margins(std::span<const float> margins, std::span<const float> labels);
 Result<Evaluation> evaluate_census(const Booster& booster, const CensusTable& table);
 
 // The booster with the encoding in it, as bytes: XGBoost's JSON, or its UBJSON if `path` ends in

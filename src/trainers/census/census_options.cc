@@ -154,6 +154,11 @@ std::vector<cli::OptionSpec> census_option_specs() {
        .help = "How many",
        .default_value = "150",
        .number = true},
+      {.name = "eval-steps",
+       .value_name = "N",
+       .help = "Evaluate after every N trees of a training without a search",
+       .default_value = "10",
+       .number = true},
   };
   specs.insert(specs.end(), own.begin(), own.end());
   return specs;
@@ -181,6 +186,8 @@ Result<CensusOptions> read_census_options(const cli::Invocation& invocation,
   }
   options.download = invocation.flag("download");
   OUTLAST_TRY_ASSIGN(options.checkpoint_steps, number_in(invocation, "checkpoint-steps", {}));
+  OUTLAST_TRY_ASSIGN(options.eval_steps,
+                     number_in(invocation, "eval-steps", {.least = 1, .most = 10'000}));
   options.model_path =
       invocation.value("model-output-path").value_or(sys::join_path(options.job_dir, "model.json"));
   if (options.model_path.empty()) return wrong_census_option("model-output-path", "is empty");

@@ -23,6 +23,7 @@ struct CensusOptions {
   unsigned threads = 1;
   bool download = false;
   std::uint64_t checkpoint_steps = 0;
+  std::uint64_t eval_steps = 10;
   std::string model_path = {};             // where the model goes to, or is
   std::optional<std::size_t> search = {};  // how many configurations; none: the one below
   std::size_t folds = 5;

@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "trainers/census/adult.h"
-#include "trainers/census/boosting.h"
 #include "trainers/census/census_encoding.h"
+#include "trainers/census/fold_booster.h"
 #include "trainers/census/search_space.h"
 #include "trainers/data/order.h"
 
@@ -54,14 +54,11 @@ Result<CrossValidation> CrossValidation::prepare(const CensusTable& table, const
     const std::vector<float> values = encode_census(encoding, table, others);
     const std::vector<float> labels = census_labels(table, others);
     const std::vector<float> held_out = encode_census(encoding, table, inside);
-    OUTLAST_TRY_ASSIGN(
-        BoostingMatrix learn_from,
-        BoostingMatrix::quantised({.values = values, .columns = kCensusColumns, .labels = labels}));
-    OUTLAST_TRY_ASSIGN(BoostingMatrix judged,
-                       BoostingMatrix::plain({.values = held_out, .columns = kCensusColumns}));
-    folds.push_back({.learn_from = std::move(learn_from),
-                     .held_out = std::move(judged),
-                     .held_out_labels = census_labels(table, inside)});
+    folds.push_back(
+        {.rows = FoldRows({.learn_from = {.values = values, .columns = kCensusColumns},
+                           .labels = labels,
+                           .held_out = {.values = held_out, .columns = kCensusColumns}}),
+         .held_out_labels = census_labels(table, inside)});
   }
   return CrossValidation(std::move(folds));
 }
@@ -69,7 +66,7 @@ Result<CrossValidation> CrossValidation::prepare(const CensusTable& table, const
 Result<std::vector<std::uint32_t>> CrossValidation::correct(const Chain& chain, std::size_t fold,
                                                             const std::stop_token& stop) const {
   const Fold& with = folds_[fold];
-  OUTLAST_TRY_ASSIGN(Booster booster, Booster::make(with.learn_from, chain.boosting));
+  FoldBooster booster(with.rows, chain.boosting);
   std::vector<std::uint32_t> counts;
   unsigned grown = 0;
   for (const Chain::Member& member : chain.members) {
@@ -79,10 +76,9 @@ Result<std::vector<std::uint32_t>> CrossValidation::correct(const Chain& chain, 
     }
     for (; grown < member.trees; ++grown) {
       if (stop.stop_requested()) return Error(ErrorCode::kCancelled, "cross-validation stopped");
-      OUTLAST_TRY(booster.boost(grown));
+      booster.boost();
     }
-    OUTLAST_TRY_ASSIGN(const std::vector<float> margins, booster.margins(with.held_out));
-    counts.push_back(count_correct(margins, with.held_out_labels));
+    counts.push_back(count_correct(booster.margins(), with.held_out_labels));
   }
   return counts;
 }

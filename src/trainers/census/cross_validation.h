@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "trainers/census/adult.h"
-#include "trainers/census/boosting.h"
+#include "trainers/census/fold_booster.h"
 #include "trainers/census/search_space.h"
 
 namespace outlast::trainers {
@@ -39,8 +39,7 @@ class CrossValidation {
 
  private:
   struct Fold {
-    BoostingMatrix learn_from;
-    BoostingMatrix held_out;
+    FoldRows rows;
     std::vector<float> held_out_labels;
   };
   explicit CrossValidation(std::vector<Fold> folds) : folds_(std::move(folds)) {}

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/result.h"
@@ -18,9 +20,13 @@
 #include "cli/program/terminal.h"
 #include "sys/world.h"
 #include "trainers/census/boosting.h"
+#include "trainers/census/census_model.h"
 #include "trainers/census/saved_state.h"
 #include "trainers/census/search_space.h"
+#include "trainers/learner.h"
 #include "trainers/leave_request.h"
+#include "trainers/metrics.h"
+#include "trainers/plot.h"
 
 namespace outlast::trainers {
 namespace {
@@ -29,9 +35,11 @@ namespace {
 constexpr std::size_t kNodeBytesMax = 64;
 constexpr std::size_t kTreeBytesMax = 4096;
 
+// Whatever the evaluations were that made it: after every tree there is one at most.
 std::size_t state_bytes_max(const Configuration& configuration) {
   const std::size_t nodes = std::size_t{2} << configuration.depth;
-  return (std::size_t{64} << 10U) + configuration.trees * (kTreeBytesMax + nodes * kNodeBytesMax);
+  return (std::size_t{64} << 10U) +
+         configuration.trees * (kTreeBytesMax + nodes * kNodeBytesMax + Metrics::kLineBytesMax);
 }
 
 class Fit {
@@ -52,6 +60,7 @@ class Fit {
     OUTLAST_TRY_ASSIGN(const std::optional<std::uint64_t> resumed, saved_.resume());
     const std::uint64_t rounds = job_.configuration.trees;
     if (resumed) {
+      OUTLAST_TRY(write_metrics());
       context_.terminal.note(fmt::format("resuming from tree {} of {}", *resumed, rounds));
     } else {
       OUTLAST_TRY_ASSIGN(Booster made,
@@ -61,6 +70,9 @@ class Fit {
     for (std::uint64_t round = resumed.value_or(0); round < rounds; ++round) {
       OUTLAST_TRY(booster_->boost(round));
       line_.update(fmt::format("tree {}/{}", round + 1, rounds));
+      if ((round + 1) % job_.eval_steps == 0 || round + 1 == rounds) {
+        OUTLAST_TRY(evaluate_at(round + 1));
+      }
       OUTLAST_TRY_ASSIGN(const bool goes_on, step_done(round + 1, rounds));
       OUTLAST_TRY(job_.folder.publish_sometimes());
       if (!goes_on) {
@@ -77,6 +89,32 @@ class Fit {
   }
 
  private:
+  // Every tree goes through all people once: a round is an epoch.
+  Result<void> evaluate_at(std::uint64_t done) {
+    OUTLAST_TRY_ASSIGN(const std::vector<float> learnt, booster_->margins(job_.lesson.matrix));
+    OUTLAST_TRY_ASSIGN(const std::vector<float> tested, booster_->margins(job_.exam.matrix));
+    const Evaluation train = evaluate_margins(learnt, job_.lesson.labels);
+    const Evaluation test = evaluate_margins(tested, job_.exam.labels);
+    metrics_.add({.step = done,
+                  .epoch = static_cast<double>(done),
+                  .loss = train.loss,
+                  .accuracy = train.accuracy(),
+                  .test_loss = test.loss,
+                  .test_accuracy = test.accuracy()});
+    saved_.metrics({{"loss", train.loss},
+                    {"accuracy", train.accuracy()},
+                    {"test_loss", test.loss},
+                    {"test_accuracy", test.accuracy()}});
+    return write_metrics();
+  }
+
+  Result<void> write_metrics() {
+    OUTLAST_TRY(job_.folder.write(job_.folder.metrics_path(), metrics_.text()));
+    const std::string title = fmt::format("census: {}", job_.data_from);
+    return job_.folder.write(job_.folder.plot_path(),
+                             plot_svg(metrics_, {.title = title, .axis = "trees"}));
+  }
+
   Result<bool> step_done(std::uint64_t done, std::uint64_t rounds) {
     OUTLAST_TRY_ASSIGN(const bool goes_on, saved_.step_done(done, rounds));
     // What could not be put into words inside the save.
@@ -87,16 +125,20 @@ class Fit {
     return false;
   }
 
+  // The metrics, of which no line is empty, an empty line, and the booster.
   std::string state() {
     Result<std::string> bytes = booster_->serialised();
-    if (bytes) return *std::move(bytes);
+    if (bytes) return metrics_.text() + "\n" + *bytes;
     state_made_ = bytes.error();
     return "";
   }
 
   Result<void> restore(std::string_view text) {
+    const std::size_t end = text.starts_with('\n') ? 0 : text.find("\n\n") + 1;
+    OUTLAST_TRY_ASSIGN(metrics_, Metrics::parse(text.substr(0, end)));
     OUTLAST_TRY_ASSIGN(Booster made,
-                       Booster::make_from(job_.lesson.matrix, job_.configuration.boosting(), text));
+                       Booster::make_from(job_.lesson.matrix, job_.configuration.boosting(),
+                                          text.substr(std::min(end + 1, text.size()))));
     booster_ = std::make_unique<Booster>(std::move(made));
     return {};
   }
@@ -104,6 +146,7 @@ class Fit {
   const FitJob& job_;
   cli::Context& context_;
   std::unique_ptr<Booster> booster_;  // there from the first round on, or from resume()
+  Metrics metrics_;
   Result<void> state_made_;
   SavedState saved_;
   LeaveRequest leave_;

@@ -30,6 +30,7 @@
 #include "trainers/census/search_results.h"
 #include "trainers/census/search_space.h"
 #include "trainers/leave_request.h"
+#include "trainers/plot.h"
 
 namespace outlast::trainers {
 namespace {
@@ -181,7 +182,7 @@ class Search {
     cost_done_ += cost_of(chain);
     cost_ahead_ -= cost_of(chain);
     saved_.metrics({{"best_accuracy", best_accuracy()}});
-    // The file is written whole: not for every line once it is long.
+    // The files are written whole: not for every line once they are long.
     if (results_.metrics_lines() > lines_written_ + lines_written_ / 50) {
       OUTLAST_TRY(write_metrics());
     }
@@ -192,7 +193,14 @@ class Search {
 
   Result<void> write_metrics() {
     lines_written_ = results_.metrics_lines();
-    return job_.folder.write(job_.folder.metrics_path(), results_.metrics_text());
+    OUTLAST_TRY(job_.folder.write(job_.folder.metrics_path(), results_.metrics_text()));
+    const std::string title = fmt::format("census: {}", job_.data_from);
+    return job_.folder.write(job_.folder.plot_path(),
+                             plot_svg(results_.metrics(), {.title = title,
+                                                           .axis = "configurations",
+                                                           .training = "best so far",
+                                                           .test = "each, cross-validated",
+                                                           .test_is_dots = true}));
   }
 
   void show() {

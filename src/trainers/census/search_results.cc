@@ -19,6 +19,7 @@
 #include "base/numbers.h"
 #include "base/result.h"
 #include "trainers/census/search_space.h"
+#include "trainers/metrics.h"
 
 namespace outlast::trainers {
 namespace {
@@ -77,7 +78,9 @@ std::size_t SearchResults::metrics_lines() const {
 
 std::string SearchResults::metrics_text() const {
   std::string text;
+  double best = 0;
   for (std::size_t number = 0; number < metrics_lines(); ++number) {
+    best = std::max(best, accuracy(number));
     const Configuration& one = configurations_[number];
     text += canonical_json(Json{{"configuration", number},
                                 {"learning_rate", one.boosting().learning_rate},
@@ -86,10 +89,24 @@ std::string SearchResults::metrics_text() const {
                                 {"min_leaf", one.min_leaf},
                                 {"trees", one.trees},
                                 {"correct", correct_[number]},
-                                {"accuracy", accuracy(number)}}) +
+                                {"accuracy", accuracy(number)},
+                                {"best_accuracy", best}}) +
             "\n";
   }
   return text;
+}
+
+Metrics SearchResults::metrics() const {
+  Metrics metrics;
+  double best = 0;
+  for (std::size_t number = 0; number < metrics_lines(); ++number) {
+    best = std::max(best, accuracy(number));
+    metrics.add({.step = number + 1,
+                 .epoch = static_cast<double>(number + 1),
+                 .accuracy = best,
+                 .test_accuracy = accuracy(number)});
+  }
+  return metrics;
 }
 
 std::string SearchResults::text() const {

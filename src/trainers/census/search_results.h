@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "trainers/census/search_space.h"
+#include "trainers/metrics.h"
 
 namespace outlast::trainers {
 
@@ -39,6 +40,9 @@ class SearchResults {
   // A line of JSON for each configuration by number, up to the first that is missing: in the end
   // the same, whoever was judged first.
   std::string metrics_text() const;
+  // The same for a plot: the accuracy of each as that of a test, the best up to it as training's,
+  // over how many were tried.
+  Metrics metrics() const;
   std::size_t metrics_lines() const;
 
   // For a snapshot; at most bytes_max() long.

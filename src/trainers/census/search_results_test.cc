@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "trainers/metrics.h"
 
 namespace outlast::trainers {
 namespace {
@@ -40,6 +41,11 @@ TEST(SearchResults, MetricsGoUpToTheFirstGapAndDoNotTellWhoWasFirst) {
   other.set(2, {1, 2});
   EXPECT_EQ(one.metrics_lines(), 3U);
   EXPECT_EQ(one.metrics_text(), other.metrics_text());
+  const std::vector<MetricsPoint> points = one.metrics().points();
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_DOUBLE_EQ(*points[2].test_accuracy, 3.0 / 22);
+  EXPECT_DOUBLE_EQ(*points[2].accuracy, 11.0 / 22);
+  EXPECT_NE(one.metrics_text().find(R"("best_accuracy":0.5,)"), std::string::npos);
 }
 
 TEST(SearchResults, ComeBackFromTheirText) {
