@@ -4,17 +4,17 @@
 
 namespace outlast::trainers {
 
-torch::nn::Conv2d make_conv(const ConvShape& shape) {
-  return torch::nn::Conv2d(torch::nn::Conv2dOptions(shape.in, shape.out, shape.kernel)
-                               .stride(shape.stride)
-                               .padding((shape.kernel - 1) / 2)
-                               .groups(shape.groups)
-                               .bias(shape.has_bias));
+Convolution make_conv(const ConvShape& shape) {
+  return Convolution(torch::nn::Conv2dOptions(shape.in, shape.out, shape.kernel)
+                         .stride(shape.stride)
+                         .padding((shape.kernel - 1) / 2)
+                         .groups(shape.groups)
+                         .bias(shape.has_bias));
 }
 
 void fill_by_outputs(torch::nn::Module& module) {
   for (const auto& child : module.modules(/*include_self=*/false)) {
-    if (auto* conv = child->as<torch::nn::Conv2d>()) {
+    if (auto* conv = child->as<Convolution>()) {
       torch::nn::init::kaiming_normal_(conv->weight, 0, torch::kFanOut, torch::kReLU);
       if (conv->bias.defined()) torch::nn::init::zeros_(conv->bias);
     }

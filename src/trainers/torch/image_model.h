@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "trainers/torch/convolution.h"
 #include "trainers/torch/torch_headers.h"
 
 namespace outlast::trainers {
@@ -27,7 +28,7 @@ struct ConvShape {
   std::int64_t groups = 1;
   bool has_bias = false;
 };
-torch::nn::Conv2d make_conv(const ConvShape& shape);
+Convolution make_conv(const ConvShape& shape);
 
 // For convolutions before a ReLU: normally distributed, by how many outputs a weight has.
 void fill_by_outputs(torch::nn::Module& module);

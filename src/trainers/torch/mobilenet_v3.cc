@@ -72,7 +72,7 @@ class ConvNorm : public torch::nn::Module {
   }
 
  private:
-  torch::nn::Conv2d conv_;
+  Convolution conv_;
   torch::nn::BatchNorm2d norm_;
   Activation activation_;
 };
@@ -94,8 +94,8 @@ class Squeeze : public torch::nn::Module {
   }
 
  private:
-  torch::nn::Conv2d fc1_;
-  torch::nn::Conv2d fc2_;
+  Convolution fc1_;
+  Convolution fc2_;
 };
 
 class InvertedResidual : public torch::nn::Module {

@@ -14,7 +14,6 @@ namespace {
 
 using torch::Tensor;
 using torch::nn::BatchNorm2d;
-using torch::nn::Conv2d;
 
 // One block with its shortcut.
 class Block : public torch::nn::Module {
@@ -37,7 +36,7 @@ class Downsample : public torch::nn::Module {
   Tensor forward(const Tensor& x) { return norm_->forward(conv_->forward(x)); }
 
  private:
-  Conv2d conv_;
+  Convolution conv_;
   BatchNorm2d norm_;
 };
 
@@ -81,9 +80,9 @@ class BasicBlock : public Block {
   }
 
   BlockShape shape_;
-  Conv2d conv1_;
+  Convolution conv1_;
   BatchNorm2d norm1_;
-  Conv2d conv2_;
+  Convolution conv2_;
   BatchNorm2d norm2_;
   std::shared_ptr<Downsample> downsample_;  // shared with the list of children
 };
@@ -112,11 +111,11 @@ class Bottleneck : public Block {
   }
 
  private:
-  Conv2d conv1_;
+  Convolution conv1_;
   BatchNorm2d norm1_;
-  Conv2d conv2_;
+  Convolution conv2_;
   BatchNorm2d norm2_;
-  Conv2d conv3_;
+  Convolution conv3_;
   BatchNorm2d norm3_;
   std::shared_ptr<Downsample> downsample_;  // shared with the list of children
 };
@@ -190,7 +189,7 @@ class Resnet : public ImageModel {
   std::string head_prefix() const override { return is_for_cifar_ ? "linear." : "fc."; }
 
  private:
-  static Conv2d make_first(const ResnetForm& form) {
+  static Convolution make_first(const ResnetForm& form) {
     if (form.is_for_cifar) return make_conv({.in = 3, .out = form.width, .kernel = 3});
     return make_conv({.in = 3, .out = form.width, .kernel = 7, .stride = 2});
   }
@@ -215,7 +214,7 @@ class Resnet : public ImageModel {
   }
 
   bool is_for_cifar_;
-  Conv2d conv1_;
+  Convolution conv1_;
   BatchNorm2d norm1_;
   std::vector<std::shared_ptr<Layer>> layers_;  // shared with the list of children
   torch::nn::Linear head_ = nullptr;
